@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fftfilter.commands.bench import benchmark_command, pair, size_option
+from fftfilter.bench.papers import pair, size_option
+from fftfilter.commands.bench import benchmark_command
 from fftfilter.errors import FftfilterError
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The tables of ``fftfilter bench``: those of papers, on this device.
 
-    papers.py    tables of papers, with the published figures: steps, engines, radix, sizes, speedup
+    papers.py    tables of papers with their options, and the published figures: steps, engines, radix, sizes, speedup
     measure.py   a benchmark and its setting; checks results, and times work
     tables.py    statistics, and tables as text, Markdown, CSV, JSON or a diagram; published figures
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from math import log2
 from time import monotonic
 from typing import Any
@@ -19,7 +20,10 @@ from ..device_choice import NUMPY, open_opencl
 from ..errors import RefusedError
 from ..filters import Filter
 from ..output.difference import Difference, transform_bound
+from ..staged import algorithms
+from ..staged.pipeline import Transform
 from ..transfer import Transfer
+from ..transfer.reference import filter_image
 from .tables import Lines, Stats, Table
 
 MS = 1e3
@@ -93,6 +97,18 @@ def complex_numbers(shape: tuple[int, int, int], dtype: np.dtype[Any]) -> Array:
     return parts.view(dtype)
 
 
+def transform_case(setting: Setting, shape: tuple[int, int, int], axes: int = 1) -> tuple[Array, Array]:
+    """Return numbers of the setting's precision, and their transforms along the last axis or two."""
+    data = complex_numbers(shape, setting.launcher().complex)
+    return data, np.fft.fft2(data) if axes == 2 else np.fft.fft(data)
+
+
+def filter_case(transfer: Transfer, height: int, width: int) -> tuple[Pixels, Array]:
+    """Return an image, and the right output of a filter."""
+    image = images(height, width)
+    return image, filter_image(image, transfer.gain(height, width))
+
+
 def gflops(n: int, seconds: float) -> float:
     """Return the Gflop/s of a transform of length n, counted as 5 n log2 n operations by convention."""
     return 5 * n * log2(n) / seconds / 1e9
@@ -140,6 +156,24 @@ def measure(launcher: Launcher, work: Callable[[], object], runs: int) -> Times:
         work()
         times.runs.append({timing.step: timing.seconds for timing in launcher.timings()})
     return times
+
+
+def times_of(
+    setting: Setting,
+    what: str,
+    data: Array,
+    wanted: Array,
+    *,
+    engine: str,
+    options: Mapping[str, Any] | None = None,
+    axes: int = 1,
+    work_group_size: int | None = None,
+) -> Times:
+    """Return the times of a transform with its transfers; raises RefusedError if the result is not ``wanted``."""
+    launcher = setting.launcher(work_group_size)
+    work = partial(Transform(launcher, algorithms.load(engine, **options or {}), data.shape, axes).run, data)
+    check(what, launcher, work(), wanted)
+    return measure(launcher, work, setting.runs)
 
 
 def check(what: str, launcher: Launcher, got: Array, wanted: Array) -> None:

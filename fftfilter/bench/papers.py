@@ -9,25 +9,26 @@ speedup   a transform by parallel work-items: McCarthy
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import click
 
-from ..arrays import Array
-from ..device.opencl import Device
 from ..device_choice import NUMPY
 from ..engine import FUSED
-from ..filters import Filter
-from ..staged import algorithms
-from ..staged.algorithms import COALESCED, Algorithm
-from ..staged.pipeline import Transform
+from ..system import lacking
 from ..transfer import highpass
-from ..transfer.reference import filter_image
-from .measure import MS, Setting, Times, check, complex_numbers, gflops, images, measure, ratio
 from .tables import HERE, Lines, Published, Stats, Table
 
+if TYPE_CHECKING:
+    from ..device.opencl import Device
+    from ..filters import Filter
+    from .measure import Setting
+
+# Memory of a number of the input: itself, its transforms on the host and on the device, and the steps in between.
+BYTES_PER_NUMBER = 64
 TOO_SLOW = 2.0
 """Seconds of one run; an engine or a column that takes longer is left out at larger sizes."""
 
@@ -35,6 +36,71 @@ TOO_SLOW = 2.0
 def _note_left_out(table: Table, what: Iterable[str]) -> None:
     if names := ", ".join(sorted(what)):
         table.notes.append(f"Left out where a smaller size took more than {TOO_SLOW:g} s: {names}.")
+
+
+# Sizes and lengths: values of options
+
+
+def refuse_oversize(given: object, numbers: int) -> None:
+    """Raise BadParameter if a benchmark of that many numbers takes more memory than is free."""
+    taken = BYTES_PER_NUMBER * numbers
+    if (free := lacking(taken)) is not None:
+        raise click.BadParameter(f"{given} takes {taken:,} bytes, more than the {free:,} of free memory")
+
+
+def pair(text: str, advice: str) -> tuple[int, int]:
+    """Return two numbers that are given as 500x512; raises BadParameter with ``advice``."""
+    match = re.fullmatch(r"([1-9]\d{,8})x([1-9]\d{,8})", text)
+    if match is None:
+        raise click.BadParameter(f"{text!r} is invalid: {advice}")
+    return int(match[1]), int(match[2])
+
+
+def shape(text: str) -> tuple[int, int]:
+    """Return (height, width) of an image's size, such as 640x480; raises BadParameter."""
+    width, height = pair(text, "give width x height, such as 640x480")
+    refuse_oversize(text, width * height)
+    return height, width
+
+
+def side(text: str) -> int:
+    """Return the side of a square image; raises BadParameter."""
+    n = click.IntRange(min=1)(text)
+    refuse_oversize(n, n * n)
+    return int(n)
+
+
+def _power_of_two(text: str) -> int:
+    match = re.fullmatch(r"2\^(\d{1,2})|(\d{1,10})", text)
+    n = 0 if match is None else int(match[2]) if match[2] else 1 << int(match[1])
+    if n < 2 or n & (n - 1) or n > 1 << 30:
+        raise click.BadParameter(f"{text!r} is invalid: give a power of two from 2 to 2^30, such as 2^20")
+    return n
+
+
+def length(text: str) -> int:
+    """Return a length that is given as a number or as 2^24; raises BadParameter."""
+    n = _power_of_two(text)
+    refuse_oversize(text, n)
+    return n
+
+
+def largest_side(text: str) -> int:
+    """Return the side of a square image, a power of two; raises BadParameter."""
+    n = _power_of_two(text)
+    refuse_oversize(text, n * n)
+    return n
+
+
+def size_option(usual: str) -> Callable[..., Any]:
+    """Return the decorator for --size, which gives ``shapes`` (height, width), none for those that are ``usual``."""
+    text = f"Size of an image, width x height; may be given several times.  [default: {usual}]"
+    return click.option("--size", "shapes", type=shape, metavar="WxH", multiple=True, help=text)
+
+
+usual_option = partial(click.option, metavar="N", show_default=True)
+engine_option = click.option("--engine", metavar="NAME", default="book", show_default=True, help="FFT algorithm.")
+length_option = partial(usual_option, "--n", type=length, help="Length of the transform, a power of two.")
 
 
 # The book: the steps of a filter against the work-group size
@@ -62,8 +128,22 @@ BOOK = Published(
 SIZES = (1, 16, *(1 << i for i in range(5, 20)))
 
 
-def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose: str | None = None) -> None:
-    """Measure the milliseconds of each step of a high-pass for the work-group sizes that the device allows."""
+@engine_option
+@usual_option("--side", type=side, default="512", help="Side of the square image.")
+@click.option(
+    "--transpose",
+    type=click.Choice(["tiled", "plain", "float4"]),
+    help="How the image is transposed.  [default: the engine's own]",
+)
+def stages(setting: Setting, *, engine: str, side: int, transpose: str | None) -> None:
+    """Time each step by work-group size (the book's Table 6.1).
+
+    \b
+    Example: fftfilter bench stages
+             fftfilter bench stages --transpose plain --csv
+    """
+    from . import measure
+
     sizes = [size for size in SIZES if size <= setting.device.work_group_limit]
     table = setting.table(
         f"Milliseconds of each step against the work-group size: high-pass of {side} x {side}, engine {engine}",
@@ -71,22 +151,21 @@ def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose
         Lines(("step", "hardware"), None, tuple(str(size) for size in sizes), "work-group size", "ms"),
     )
     transfer = highpass()
-    image = images(side, side)
-    wanted = filter_image(image, transfer.gain(side, side))
+    image, wanted = measure.filter_case(transfer, side, side)
     try:
         for size in sizes:
             setting.progress(f"work-group size {size}")
             with setting.profiled(transfer, engine, work_group_size=size, transpose=transpose) as filter_:
-                check(engine, filter_.launcher, filter_(image), wanted)
+                measure.check(engine, filter_.launcher, filter_(image), wanted)
 
                 def work(filter_: Filter = filter_) -> None:
                     filter_.close()  # so that the spin factors are computed in every run, as in the book
                     filter_(image)
 
-                times = measure(filter_.launcher, work, setting.runs)
+                times = measure.measure(filter_.launcher, work, setting.runs)
             for step in times.steps:
-                table.put((step, HERE), **{str(size): times.total(step).times(MS)})
-            table.put(("all", HERE), **{str(size): times.total(*times.steps).times(MS)})
+                table.put((step, HERE), **{str(size): times.total(step).times(measure.MS)})
+            table.put(("all", HERE), **{str(size): times.total(*times.steps).times(measure.MS)})
     finally:
         if engine == "book":
             table.beside(BOOK)
@@ -97,11 +176,18 @@ def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose
 SHAPES = ((256, 256), (512, 512), (750, 1000), (1024, 1024))
 
 
-def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Sequence[str] = ()) -> None:
-    """Measure the milliseconds of a high-pass of images ``(height, width)`` by each engine, by default by all.
+@size_option("256x256, 512x512, 1000x750, 1024x1024")
+@click.option("--engine", "names", metavar="NAME", multiple=True, help="Only this engine; may be given several times.")
+def engines(setting: Setting, *, shapes: tuple[tuple[int, int], ...], names: tuple[str, ...]) -> None:
+    """Time every engine on the same images.
 
-    An engine whose run takes over ``TOO_SLOW`` seconds is left out at larger sizes.
+    \b
+    Example: fftfilter bench engines
+             fftfilter bench engines --size 640x480 --engine book --engine pease
     """
+    from ..staged import algorithms
+    from . import measure
+
     table = setting.table(
         "A high-pass by every engine",
         {name: name for name in ("size", "engine")}
@@ -113,48 +199,27 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
     try:
         for height, width in sorted(shapes or SHAPES, key=lambda shape: shape[0] * shape[1]):
             size = f"{width} x {height}"
-            image = images(height, width)
-            wanted = filter_image(image, transfer.gain(height, width))
+            image, wanted = measure.filter_case(transfer, height, width)
             for name in names or (FUSED, NUMPY, *algorithms.names()):
                 if name in slow:
                     continue
                 setting.progress(f"{size}: {name}")
                 with setting.profiled(transfer, name) as filter_:
-                    check(name, filter_.launcher, filter_(image), wanted)
-                    times = measure(filter_.launcher, partial(filter_, image), setting.runs)
+                    measure.check(name, filter_.launcher, filter_(image), wanted)
+                    times = measure.measure(filter_.launcher, partial(filter_, image), setting.runs)
                 seconds = times.without_transfers()
                 if seconds.median > TOO_SLOW:
                     slow.add(name)
-                whole = {"with transfers": times.total(*times.steps).times(MS)}
-                table.put((size, name), pixels=height * width, ms=seconds.times(MS), **whole)
+                whole = {"with transfers": times.total(*times.steps).times(measure.MS)}
+                table.put((size, name), pixels=height * width, ms=seconds.times(measure.MS), **whole)
     finally:
         order = {row["size"]: i for i, row in enumerate(table.rows)}
         medians = {id(row): row["ms"].median for row in table.rows if isinstance(row["ms"], Stats)}
         fastest = {size: min(medians[id(row)] for row in table.rows if row["size"] == size) for size in order}
         for row in table.rows:
-            row["ratio"] = ratio(medians[id(row)], fastest[row["size"]])
+            row["ratio"] = measure.ratio(medians[id(row)], fastest[row["size"]])
         table.rows.sort(key=lambda row: (order[row["size"]], row["ratio"]))
         _note_left_out(table, slow)
-
-
-# Transforms
-
-
-def times_of(
-    setting: Setting,
-    what: str,
-    algorithm: Algorithm,
-    data: Array,
-    wanted: Array,
-    *,
-    axes: int = 1,
-    work_group_size: int | None = None,
-) -> Times:
-    """Return the times of a transform with its transfers; raises RefusedError if the result is not ``wanted``."""
-    launcher = setting.launcher(work_group_size)
-    work = partial(Transform(launcher, algorithm, data.shape, axes).run, data)
-    check(what, launcher, work(), wanted)
-    return measure(launcher, work, setting.runs)
 
 
 # Bainville: one long transform against the radix
@@ -172,23 +237,29 @@ BAINVILLE = tuple(
 )
 
 
-def radix(setting: Setting, *, n: int = 1 << 24) -> None:
-    """Measure the time and Gflop/s of one transform of length n, a power of two, for each algorithm and radix."""
+@length_option(default="2^24")
+def radix(setting: Setting, *, n: int) -> None:
+    """Time one long transform by radix (Bainville).
+
+    \b
+    Example: fftfilter bench radix
+             fftfilter bench radix --n 2^20 --plot radix.png
+    """
+    from . import measure
+
     table = setting.table(
         f"One transform of n = {n}: time and Gflop/s (5 n log2 n / time) against the radix",
         {"algorithm": "algorithm", "hardware": "on", "radix": "radix", "ms": "ms", "gflops": "Gflop/s"},
         Lines(("line", "hardware"), "radix", ("gflops",), "radix", "Gflop/s"),
     )
-    data = complex_numbers((1, 1, n), setting.launcher().complex)
-    wanted = np.fft.fft(data)
+    data, wanted = measure.transform_case(setting, (1, 1, n))
     try:
         for name, options, value in _radices(setting.device, n, data.itemsize):
             label = " ".join([name, *(f"{key}={option}" for key, option in options.items())])
             setting.progress(label)
-            times = times_of(setting, label, algorithms.load(name, **options), data, wanted)
-            seconds = times.without_transfers()
-            rate = gflops(n, seconds.median)
-            table.put((label, HERE), line=name, radix=value, ms=seconds.times(MS), gflops=rate)
+            seconds = measure.times_of(setting, label, data, wanted, engine=name, options=options).without_transfers()
+            rate = measure.gflops(n, seconds.median)
+            table.put((label, HERE), line=name, radix=value, ms=seconds.times(measure.MS), gflops=rate)
     finally:
         for source in BAINVILLE:
             table.beside(source)
@@ -196,6 +267,8 @@ def radix(setting: Setting, *, n: int = 1 << 24) -> None:
 
 def _radices(device: Device, n: int, number_bytes: int) -> Iterator[tuple[str, dict[str, Any], int]]:
     """Yield the algorithm, options and radix of each row of the table, up to the limits of the device."""
+    from ..staged.algorithms import COALESCED
+
     yield from (("stockham", {"radix": value}, value) for value in (2, 4, 8, 16) if value <= n)
     fits = min(device.work_group_limit, device.cl_device.local_mem_size // (2 * number_bytes), n // 2)
     for name, largest in (("workgroup", fits), ("workgroup-coalesced", min(fits, COALESCED))):
@@ -221,8 +294,19 @@ STREAM = Published(
 )
 
 
-def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> None:
-    """Measure milliseconds for N = 64, 128 ... ``largest``; a column ends after a run of over ``TOO_SLOW`` seconds."""
+@engine_option
+@usual_option("--largest", type=largest_side, default="4096", help="Largest size, a power of two; the first is 64.")
+def sizes(setting: Setting, *, engine: str, largest: int) -> None:
+    """Time transfers and FFTs by size (the stream paper's Table 1).
+
+    For each N: transfers, N transforms of N, one of N^2, and one 2-D of N x N.
+
+    \b
+    Example: fftfilter bench sizes --engine pease
+             fftfilter bench sizes --largest 1024 --json
+    """
+    from . import measure
+
     headings = "to device", "from device", "N 1-D of N", "one 1-D of N^2", "one 2-D of N x N"
     columns = dict(zip(STREAM.columns, headings, strict=True))
     table = setting.table(
@@ -231,7 +315,6 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Non
         Lines(("hardware",), "N", tuple(columns), "N", "ms"),
         "Here all numbers are complex; the paper's are real.",
     )
-    algorithm = algorithms.load(engine)
     slow: set[str] = set()
     try:
         n = 64
@@ -241,15 +324,15 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Non
                     continue
                 setting.progress(f"N = {n}: {columns[column]}")
                 shape, axes = {"rows": ((1, n, n), 1), "long": ((1, 1, n * n), 1), "image": ((1, n, n), 2)}[column]
-                data = complex_numbers(shape, setting.launcher().complex)
-                wanted = np.fft.fft2(data) if axes == 2 else np.fft.fft(data)
-                times = times_of(setting, f"{engine} at N = {n}", algorithm, data, wanted, axes=axes)
+                data, wanted = measure.transform_case(setting, shape, axes)
+                times = measure.times_of(setting, f"{engine} at N = {n}", data, wanted, engine=engine, axes=axes)
                 seconds = times.without_transfers()
                 if seconds.median > TOO_SLOW:
                     slow.add(column)
-                table.put((n, HERE), **{column: seconds.times(MS)})
+                table.put((n, HERE), **{column: seconds.times(measure.MS)})
                 if column == "rows":
-                    table.put((n, HERE), write=times.total("write").times(MS), read=times.total("read").times(MS))
+                    transfers = {step: times.total(step).times(measure.MS) for step in ("write", "read")}
+                    table.put((n, HERE), **transfers)
             n *= 2
     finally:
         table.beside(STREAM)
@@ -259,8 +342,15 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Non
 # McCarthy: the parallel against the sequential transform on the same device
 
 
-def speedup(setting: Setting, *, n: int = 1 << 14) -> None:
-    """Measure the milliseconds and the speedup of one transform of length n by p = 1, 2, 4 ... n work-items."""
+@length_option(default="2^14")
+def speedup(setting: Setting, *, n: int) -> None:
+    """Compare p work-items with one on the same device (McCarthy).
+
+    \b
+    Example: fftfilter bench speedup --plot speedup.png
+    """
+    from . import measure
+
     table = setting.table(
         f"Binary exchange by p work-items against one work-item (iterative), one transform of n = {n}",
         {"algorithm": "algorithm", "p": "p", "ms": "ms", "speedup": "speedup"},
@@ -268,19 +358,17 @@ def speedup(setting: Setting, *, n: int = 1 << 14) -> None:
         "Without the bit reversal behind both, which is the same. The paper printed no figures.",
     )
     units = setting.device.cl_device.max_compute_units
-    data = complex_numbers((1, 1, n), setting.launcher().complex)
-    wanted = np.fft.fft(data)
+    data, wanted = measure.transform_case(setting, (1, 1, n))
     setting.progress("iterative")
-    algorithm = algorithms.load("iterative")
-    sequential = times_of(setting, "iterative", algorithm, data, wanted).total("iterative")
-    table.put(("iterative", 1), ms=sequential.times(MS), speedup=1.0)
+    sequential = measure.times_of(setting, "iterative", data, wanted, engine="iterative").total("iterative")
+    table.put(("iterative", 1), ms=sequential.times(measure.MS), speedup=1.0)
     p = 1
     while p <= n:
         setting.progress(f"p = {p}")
         # A work-group runs on one compute unit: while there are units left, each work-item has its own.
         group = min(64, setting.device.work_group_limit, max(1, -(-p // units)))
-        what, algorithm = f"binary-exchange p={p}", algorithms.load("binary-exchange", p=p)
-        times = times_of(setting, what, algorithm, data, wanted, work_group_size=group)
-        seconds = times.total("binary_exchange")
-        table.put(("binary-exchange", p), ms=seconds.times(MS), speedup=ratio(sequential.median, seconds.median))
+        how = {"engine": "binary-exchange", "options": {"p": p}, "work_group_size": group}
+        seconds = measure.times_of(setting, f"binary-exchange p={p}", data, wanted, **how).total("binary_exchange")
+        ratio = measure.ratio(sequential.median, seconds.median)
+        table.put(("binary-exchange", p), ms=seconds.times(measure.MS), speedup=ratio)
         p *= 2

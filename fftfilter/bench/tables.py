@@ -10,8 +10,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..errors import ParameterError, WriteError, pip_install
 from ..text import text_table
 
@@ -31,6 +29,8 @@ class Stats:
     @classmethod
     def from_values(cls, values: Sequence[float]) -> Stats:
         """Return the statistics of measurements, at least one."""
+        import numpy as np
+
         low, middle, high = np.percentile(values, (25, 50, 75)).tolist()
         return cls(middle, low, high, len(values))
 

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from fftfilter.bench import papers
+from fftfilter.bench import measure, papers
 from fftfilter.bench.measure import Setting, Times
 from fftfilter.bench.papers import BAINVILLE, BOOK, STREAM, engines, sizes, speedup, stages
 from fftfilter.bench.tables import HERE
 from fftfilter.commands.bench import bench
 from fftfilter.errors import ParameterError
+from fftfilter.staged import algorithms
 
 
 def filled(setting, benchmark, **options):
@@ -25,14 +26,14 @@ def filled(setting, benchmark, **options):
 @pytest.fixture(autouse=True)
 def checked(monkeypatch):
     """The names of what was compared with a reference, as it has to be before it is timed."""
-    found, check = [], papers.check
+    found, check = [], measure.check
 
     def noted(what, launcher, got, wanted):
         check(what, launcher, got, wanted)
         assert launcher is not None
         found.append(what)
 
-    monkeypatch.setattr(papers, "check", noted)
+    monkeypatch.setattr(measure, "check", noted)
     return found
 
 
@@ -63,7 +64,7 @@ def test_the_published_figures_are_those_of_the_sources():
 
 def test_stages_have_every_step_of_the_book(setting, checked, monkeypatch):
     monkeypatch.setattr(papers, "SIZES", (1, 64, 1 << 30))
-    table = filled(setting, stages, side=4)
+    table = filled(setting, stages, engine="book", side=4, transpose=None)
     here = {row["step"]: row for row in table.rows if row["hardware"] == HERE}
     assert set(BOOK.rows) <= set(here)
     assert {row["step"] for row in table.rows if row["hardware"] == BOOK.label} == set(BOOK.rows)
@@ -148,13 +149,14 @@ def measured(monkeypatch):
     """What is measured: its name, the shape of its data, and how many axes are transformed by which work-groups."""
     asked = []
 
-    def times_of(_, what, __, data, wanted, *, axes=1, work_group_size=None):
+    def times_of(_, what, data, wanted, *, engine, options=None, axes=1, work_group_size=None):
+        algorithms.load(engine, **options or {})
         asked.append((what, data.shape, axes, work_group_size))
         np.testing.assert_allclose(wanted, np.fft.fftn(data, axes=(-2, -1)[-axes:]))
         seconds = {"write": 0.001, "butterfly": 0.002 * axes, "read": 0.004, "iterative": 0.5, "binary_exchange": 0.25}
         return Times([seconds])
 
-    monkeypatch.setattr(papers, "times_of", times_of)
+    monkeypatch.setattr(measure, "times_of", times_of)
     return asked
 
 
