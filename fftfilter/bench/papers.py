@@ -367,7 +367,7 @@ def speedup(setting: Setting, *, n: int) -> None:
         setting.progress(f"p = {p}")
         # A work-group runs on one compute unit: while there are units left, each work-item has its own.
         group = min(64, setting.device.work_group_limit, max(1, -(-p // units)))
-        how = {"engine": "binary-exchange", "options": {"p": p}, "work_group_size": group}
+        how: dict[str, Any] = {"engine": "binary-exchange", "options": {"p": p}, "work_group_size": group}
         seconds = measure.times_of(setting, f"binary-exchange p={p}", data, wanted, **how).total("binary_exchange")
         ratio = measure.ratio(sequential.median, seconds.median)
         table.put(("binary-exchange", p), ms=seconds.times(measure.MS), speedup=ratio)
