@@ -35,19 +35,21 @@ class Cli(click.Group):
 
     verbosity = 0
 
-    def list_commands(self, _: click.Context) -> list[str]:
-        """Return the names of all commands."""
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Import all commands, and return their names."""
         from .commands.filters import COMMANDS
 
-        return sorted([*COMMANDS, *OTHERS])
+        self.commands |= COMMANDS | {name: _command(name) for name in OTHERS}
+        return super().list_commands(ctx)
 
-    def get_command(self, _: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, None if there is none."""
         if cmd_name in OTHERS:
-            command: click.Command = getattr(import_module(f".commands.{cmd_name}", __package__), cmd_name)
-            return command
+            return _command(cmd_name)
         from .commands.filters import COMMANDS
 
+        if cmd_name not in COMMANDS:
+            self.list_commands(ctx)  # so that click can propose one
         return COMMANDS.get(cmd_name)
 
     @guarded()
@@ -102,6 +104,11 @@ class Cli(click.Group):
         if not tell("error", message=message, code=code_of(error) if error else "", exit_code=code):
             click.echo(f"fftfilter: {message}", err=True)
         sys.exit(code)
+
+
+def _command(name: str) -> click.Command:
+    command: click.Command = getattr(import_module(f".commands.{name}", __package__), name)
+    return command
 
 
 def _tell(line: str) -> None:

@@ -129,7 +129,7 @@ SIZES = (1, 16, *(1 << i for i in range(5, 20)))
 
 
 @engine_option
-@usual_option("--side", type=side, default="512", help="Side of the square image.")
+@usual_option("--side", type=side, default="512", help="Side of the square image, 1 or more.")
 @click.option(
     "--transpose",
     type=click.Choice(["tiled", "plain", "float4"]),

@@ -321,6 +321,12 @@ def test_every_command_that_is_listed_is_found():
     assert cli.get_command(None, "folder") is None  # a module without commands
 
 
+def test_a_command_like_the_unknown_one_is_proposed(run):
+    code, _, said = run("peeks")
+    assert code == 2
+    assert_one_line(said, "Did you mean 'peaks'?")
+
+
 @pytest.mark.parametrize(("command", "other"), [("highpass", "bench"), ("bench", "filters")])
 def test_a_command_is_found_without_the_others(command, other):
     code = f"import sys; from fftfilter.cli import cli; cli.get_command(None, {command!r}); print(*sys.modules)"
