@@ -70,9 +70,7 @@ class Cli(click.Group):
             message = error.format_message()
             stop = "" if message.endswith((".", "?")) else "."
             self._fail(f"{message}{stop} See '{path} --help'.", error.exit_code)
-        except click.ClickException as error:
-            self._fail(error.format_message(), error.exit_code)
-        except FftfilterError as error:
+        except (click.ClickException, FftfilterError) as error:
             self._fail(str(error), error.exit_code)
         except ImportError as error:
             package = (error.name or "").partition(".")[0]

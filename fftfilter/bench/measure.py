@@ -26,8 +26,7 @@ from ..transfer import Transfer
 from ..transfer.reference import filter_image
 from .tables import Lines, Stats, Table
 
-MS = 1e3
-"""Milliseconds in a second."""
+MS = 1e3  # milliseconds in a second
 SPREAD = "\u00b1 is half the distance between the quartiles."
 SEED = 61
 FEWEST_RUNS = 3

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 # Memory of a number of the input: itself, its transforms on the host and on the device, and the steps in between.
 BYTES_PER_NUMBER = 64
+# Seconds of one run; an engine or a column that takes longer is left out at larger sizes.
 TOO_SLOW = 2.0
-"""Seconds of one run; an engine or a column that takes longer is left out at larger sizes."""
 
 
 def _note_left_out(table: Table, what: Iterable[str]) -> None:

@@ -13,8 +13,7 @@ from typing import Any
 from ..errors import ParameterError, WriteError, pip_install
 from ..text import text_table
 
-HERE = "here"
-"""Stands for this device beside the hardware of published figures."""
+HERE = "here"  # this device, beside the hardware of published figures
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from .one_file import draw_effect, only
 if TYPE_CHECKING:
     from ..files.atomic import Spare
 
-UNEQUAL = 0.01
-"""The part by which the sides of a pixel may differ in frequencies per pixel."""
+UNEQUAL = 0.01  # the part by which the sides of a pixel may differ in frequencies per pixel
 
 
 @click.command(cls=shared.GroupedCommand)

@@ -280,8 +280,7 @@ class Row(NamedTuple):
     name: str
     size: str
     share: float
-    strip: bytes
-    """A JPEG."""
+    strip: bytes  # a JPEG
 
 
 def row(report: FilterReport, result: Array, white: float, number: int, name: str) -> Row:

@@ -19,8 +19,7 @@ from ..transfer.edges import Edges, grid_with
 
 # Number of rings of frequencies, the points of curves.
 RINGS = 240
-HIGHEST = float(np.sqrt(0.5))
-"""Cycles per pixel in a corner of the spectrum."""
+HIGHEST = float(np.sqrt(0.5))  # cycles per pixel in a corner of the spectrum
 # Up to this many parts of a kind are described one by one.
 TOLD = 3
 # Transforms of pictures with smaller values stay within single precision.
