@@ -301,7 +301,7 @@ def _say_notes(opened: Opened, done: Done, options: CommandOptions) -> None:
         click.echo(f"{opened.name}{page}: {note}", err=True)
 
 
-def only(found: Picture | Pages, name: str) -> Picture:
+def only_picture(found: Picture | Pages, name: str) -> Picture:
     """Return a file's picture; raises UsageError for several pages."""
     if isinstance(found, images.Pages) and len(found) > 1:
         raise click.UsageError(f"{name}: {len(found)} pages, and this is for one picture: choose one with --pages.")
@@ -318,7 +318,7 @@ def draw_effect(source: str, target: str, options: CommandOptions) -> None:
     files = [*map(sources.identity, (source, *options.masks))]
     opened = open_input(source, recipe, device=options.device, limit=options.input_limit)
     say_of(opened, quiet=options.quiet, verbose=options.verbose)
-    opened = replace(opened, found=only(opened.found, opened.name))
+    opened = replace(opened, found=only_picture(opened.found, opened.name))
     frame = opened.frame("-", keep=True)
     with recipe.open_filter(opened.transfer, options.device) as filter_:
         (made,) = filter_frames(filter_, [frame], recipe)

@@ -17,7 +17,7 @@ from ..transfer.units import parse_pixel_size
 from . import options as shared
 from .filters import holds_floats, options_of, parsed
 from .kinds import pixel_size_option
-from .one_file import draw_effect, only
+from .one_file import draw_effect, only_picture
 
 if TYPE_CHECKING:
     from ..files.atomic import Spare
@@ -105,7 +105,7 @@ def spectrum(
 
     spare: Spare = () if in_place else (sources.identity(source),)
     found = images.opened(images.raw(source, given["input_limit"]), source, shared.pages_of(given), working=working)
-    picture = only(found, name)
+    picture = only_picture(found, name)
     holes = USUAL.holes(picture, name)
     planes = filled(picture, holes, device)
     if table is not None:

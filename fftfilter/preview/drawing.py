@@ -42,7 +42,7 @@ class Canvas:
         self, x: float, y: float, text: str, size: int = TEXT, color: Color = INK, anchor: str = "ls", **more: Any
     ) -> None:
         """Write a line; ``anchor``, by default the left end of the base line, and further options are Pillow's."""
-        self._draw.text((x, y), plain(text), font=font(size), fill=color, anchor=anchor, **more)
+        self._draw.text((x, y), printable(text), font=font(size), fill=color, anchor=anchor, **more)
 
     def paste(self, pixels: Pixels, x: int, y: int) -> None:
         """Paste a picture ``(height, width, 3)`` or ``(height, width)``, with its top left corner at x, y."""
@@ -99,10 +99,10 @@ class Fine:
 
 def length(text: str, size: int = TEXT) -> float:
     """Return the width of a text in pixels."""
-    return float(font(size).getlength(plain(text)))
+    return float(font(size).getlength(printable(text)))
 
 
-def fitting(text: str, width: float, size: int = TEXT) -> str:
+def shortened(text: str, width: float, size: int = TEXT) -> str:
     """Return a text, cut off with dots if it is wider than a number of pixels."""
     if length(text, size) <= width:
         return text
@@ -110,7 +110,7 @@ def fitting(text: str, width: float, size: int = TEXT) -> str:
     return text[: max(end, 0)].rstrip(" ,*;") + " ..."
 
 
-def plain(text: str) -> str:
+def printable(text: str) -> str:
     """Return a text in characters of the font: letters lose their accents, and others become "?"."""
     parts = normalize("NFKD", text.replace("\u00b5", "u").replace("\u03bc", "u"))  # micro, as in um
     return "".join(each if " " <= each <= "~" or each in NON_ASCII else "?" for each in parts if not combining(each))

@@ -29,7 +29,7 @@ from ..transfer import Transfer
 from ..transfer.part import Ring
 from ..transfer.units import Radius
 from . import drawing, panels
-from .drawing import Canvas, Color, Corners, Fine, fitting, length
+from .drawing import Canvas, Color, Corners, Fine, length, shortened
 from .report import HIGHEST, FilterReport, about_filter
 
 SIDE, GAP, MARGIN = 380, 20, 24
@@ -118,8 +118,8 @@ def page(report: FilterReport, result: Array, white: float, title: str, about: s
 
 def _head(canvas: Canvas, title: str, about: str) -> None:
     width = canvas.image.width - 2 * MARGIN
-    canvas.text(MARGIN, 30, fitting(title, width, drawing.LARGE), drawing.LARGE)
-    canvas.text(MARGIN, 52, fitting(about, width), drawing.TEXT, drawing.QUIET)
+    canvas.text(MARGIN, 30, shortened(title, width, drawing.LARGE), drawing.LARGE)
+    canvas.text(MARGIN, 52, shortened(about, width), drawing.TEXT, drawing.QUIET)
 
 
 def _row(canvas: Canvas, top: int, report: FilterReport, result: Array, white: float, *, is_middle: bool) -> int:
@@ -142,7 +142,7 @@ def _row(canvas: Canvas, top: int, report: FilterReport, result: Array, white: f
     end = top + CAPTION + SIDE
     for i, (caption, pixels) in enumerate(zip(captions, pictures, strict=True)):
         left = MARGIN + i * (SIDE + GAP)
-        canvas.text(left, top + 14, fitting(caption, SIDE))
+        canvas.text(left, top + 14, shortened(caption, SIDE))
         canvas.panel(pixels, left, top + CAPTION, SIDE)
         if i == SPECTRUM:
             panels.draw_cutoffs(canvas, (left, top + CAPTION, left + SIDE - 1, end - 1), report, span)
@@ -335,7 +335,7 @@ class Sheet:
             with Image.open(io.BytesIO(each.strip), formats=("JPEG",)) as strip:
                 canvas.paste(np.asarray(strip), left, top)
             canvas.line([(MARGIN, top - SMALL_GAP // 2), (left - SMALL_GAP, top - SMALL_GAP // 2)], drawing.FAINT)
-            canvas.text(MARGIN + 8, top + 18, fitting(each.name, NAMES - 24))
+            canvas.text(MARGIN + 8, top + 18, shortened(each.name, NAMES - 24))
             canvas.text(MARGIN + 8, top + 38, each.size, drawing.SMALL, drawing.QUIET)
             color = drawing.RED if each in outliers else drawing.QUIET
             canvas.text(MARGIN + 8, top + 58, f"{each.share:.2%} of the power removed", drawing.SMALL, color)

@@ -30,7 +30,7 @@ SMALLEST = 4
 BEYOND, MOST, PART, FEWEST = 1.4, 0.8, 0.25, 32
 
 
-def fitted(planes: Array, side: int) -> Array:
+def resized(planes: Array, side: int) -> Array:
     """Return planes ``(channels, height, width)`` as floats that fit into a square, enlarged at most eight times."""
     _, height, width = planes.shape
     factor = min(side / max(height, width), 8)
@@ -50,14 +50,14 @@ def shown(planes: Array, white: float, side: int) -> Pixels:
 
 def _between(planes: Array, black: float, white: float, side: int) -> Pixels:
     """Return planes as RGB ``(height, width, 3)``: one or two as gray, the first; more as colors, the first three."""
-    levels = (fitted(planes, side) - black) * (255 / ((white - black) or 1))
+    levels = (resized(planes, side) - black) * (255 / ((white - black) or 1))
     pixels = np.clip(np.rint(levels), 0, 255).astype(np.uint8)[: 3 if len(planes) > 2 else 1]
     return np.ascontiguousarray(np.broadcast_to(pixels, (3, *pixels.shape[1:])).transpose(1, 2, 0))
 
 
 def removed(lost: Array, white: float, side: int) -> tuple[Pixels, float]:
     """Return the removed part, with 0 as mid-gray, and the value of its white if that of the picture is 255."""
-    planes = fitted(lost, side)
+    planes = resized(lost, side)
     largest = float(np.quantile(np.abs(planes), 1 - CUT)) or float(np.abs(planes).max()) or white / 255
     return _between(planes, -largest, largest, max(planes.shape[1:])), 255 * largest / white
 

@@ -5,33 +5,33 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.preview.drawing import BEFORE, NON_ASCII, Canvas, Fine, fitting, font, length, plain
+from fftfilter.preview.drawing import BEFORE, NON_ASCII, Canvas, Fine, font, length, printable, shortened
 
 
 def test_letters_lose_their_accents_and_what_the_font_has_not_becomes_a_question_mark():
-    assert plain("\u00e9t\u00e9_5\u00b5m_90\u00b0_\u4e2d.pgm") == "ete_5um_90\u00b0_?.pgm"
-    assert plain("e\u0301_\u00c5ngstr\u00f6m") == "e_Angstrom"
+    assert printable("\u00e9t\u00e9_5\u00b5m_90\u00b0_\u4e2d.pgm") == "ete_5um_90\u00b0_?.pgm"
+    assert printable("e\u0301_\u00c5ngstr\u00f6m") == "e_Angstrom"
 
 
 def test_the_font_has_what_is_left():
     def drawn(text):
         return bytes(font(24).getmask(text))
 
-    assert [each for each in NON_ASCII if plain(each) != each or drawn(each) == drawn("\uffff")] == []
+    assert [each for each in NON_ASCII if printable(each) != each or drawn(each) == drawn("\uffff")] == []
 
 
 def test_a_text_that_is_too_wide_is_cut_off_as_late_as_it_can_be():
     text = "a lowpass, a notch, and some more of them"
-    assert fitting(text, length(text)) == text
+    assert shortened(text, length(text)) == text
     for width in (60, 100, 150):
-        cut = fitting(text, width)
+        cut = shortened(text, width)
         kept = cut.removesuffix(" ...")
         assert text.startswith(kept)
         assert cut != kept
         assert length(cut) <= width < length(text[: len(kept) + 3] + " ...")
-    assert fitting("a lowpass, a notch", length("a lowpass,  ...")) == "a lowpass ..."  # no comma at the end
-    assert fitting(text, 1) == " ..."
-    assert len(fitting(text, 100, 17)) < len(fitting(text, 100))
+    assert shortened("a lowpass, a notch", length("a lowpass,  ...")) == "a lowpass ..."  # no comma at the end
+    assert shortened(text, 1) == " ..."
+    assert len(shortened(text, 100, 17)) < len(shortened(text, 100))
 
 
 def test_smooth_lines_are_drawn_where_they_are_and_within_their_rectangle():
