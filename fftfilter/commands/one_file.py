@@ -124,8 +124,7 @@ def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outco
     from ..work.large import LargeFile
 
     try:
-        given = {name: vars(options)[name] for name in ("verify", "preview", "save_stages", "profile")}
-        refuse(given, given, "takes all of it: leave it out.")
+        refuse(vars(options), ("verify", "preview", "save_stages", "profile"), "takes all of it: leave it out.")
         large = LargeFile(source, target, options.recipe, options.scratch)
         plan = large.plan(large.how.precision)
     except (ParameterError, ReadError, TooLargeError, click.UsageError) as error:
