@@ -222,8 +222,8 @@ def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfe
     "--angle DEG",
     multiple=True,
     everyday=True,
-    help="The direction of the stripes in degrees, counterclockwise; 0 is horizontal. auto, or --auto without an "
-    "angle, finds the stripes of each picture, and leaves one that has none as it is. May be repeated.",
+    help="The direction of the stripes in degrees, counterclockwise; --auto finds it. 0 is horizontal. auto, or --auto "
+    "without an angle, finds the stripes of each picture, and leaves one that has none as it is. May be repeated.",
 )
 @filter_option(
     "--width W",
