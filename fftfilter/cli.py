@@ -39,7 +39,7 @@ class Cli(click.Group):
         """Import all commands, and return their names."""
         from .commands.filters import COMMANDS
 
-        self.commands |= COMMANDS | {name: _command(name) for name in OTHERS}
+        self.commands = {**COMMANDS, **{name: _command(name) for name in OTHERS}}
         return super().list_commands(ctx)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

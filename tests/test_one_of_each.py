@@ -56,7 +56,7 @@ def checker(side: RadiusLike) -> Transfer:
 '''
 
 CHECKER_ON_THE_COMMAND_LINE = '''
-@kind("--side 8px in.png out.png", factor=factor("--checker R", "Take it out, too."))
+@kind("--side 8px in.png out.png", factor=factor("--checker R", help="Take it out, too."))
 @filter_option("--side R", multiple=True, required=True, help="Of a square.")
 def checker(side: str) -> Transfer:
     """Take out a checkerboard."""

@@ -189,7 +189,7 @@ def test_behind_two_dashes_all_are_names(run, tmp_path, monkeypatch):
 
 ALONE = " is for folders, and IN is a file. See"
 FOLDER = " is for one picture, and this is a folder. See"
-WORKERS = "a cluster has the workers that were started for it. See"
+WORKERS = "a cluster has workers of its own. See"
 
 
 @pytest.mark.parametrize(
