@@ -55,7 +55,7 @@ def lacking(options: Mapping[str, Any], *, is_even: bool = True, name: str = FUS
         "double precision": name == FUSED and options.get("precision") == "double",
         "work-group size": options.get("work_group_size") is not None,
         "choice of transpose": options.get("transpose") is not None,
-        "mask with H(-k) other than H(k)": name == FUSED and not is_even,
+        "gains with H(-k) other than H(k)": name == FUSED and not is_even,
         "options": bool(options.get("engine_options")),
         f"device {options.get('device')!r}": name == NUMPY and options.get("device") not in own,
     }

@@ -102,7 +102,7 @@ class NumPyPipeline:
         _, height, width = stack.shape
         check_memory(height, width, buffer_bytes(stack.shape, launcher.real, edges), str(stack))
         grid = grid_with(edges, transfer, height, width)
-        self._width, self._is_real = grid.width, transfer.is_even
+        self._width, self._is_real = grid.width, transfer.is_real
         columns = grid.width // 2 + 1 if self._is_real else grid.width
         support, table = grid.transfer.on_grid(grid.height, grid.width, columns=columns)
         self._dc = grid.transfer.at_dc(table)
@@ -111,7 +111,8 @@ class NumPyPipeline:
             columns, self._beyond = support.columns, support.beyond
         if table is None:
             table = grid.transfer.gain(grid.height, grid.width, columns=columns) / grid.transfer.largest
-        self._gain = (table[:, :columns] - self._beyond).astype(launcher.real)
+        number = launcher.complex if transfer.is_complex else launcher.real
+        self._gain = (table[:, :columns] - self._beyond).astype(number)
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter images ``(count, height, width)``, and return their pixels."""

@@ -281,7 +281,7 @@ def _on_valid(
     """
     described, launcher = prepared.description, prepared.launcher
     output, scale, is_values = described.output, described.scale, described.mode.is_values
-    if described.mode.is_absolute and not described.transfer.is_even:
+    if described.mode.is_absolute and not described.transfer.is_real:
         raise ParameterError("a magnitude of complex values takes no missing pixels: take output real, or fill them")
     whole, base, unit = _filled(prepared, planes, holes)
     own: Ramps = None

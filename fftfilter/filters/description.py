@@ -148,7 +148,7 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
         what = "what is removed is" if transfer.is_complement else "notches of some channels are"
         raise ParameterError(f"{what} for color itself, not for its {channels}: choose {ALL}")
     mode = MODES[output]
-    if mode.is_absolute and mode.needs_ramps(scale) and not transfer.is_even:
+    if mode.is_absolute and mode.needs_ramps(scale) and not transfer.is_real:
         raise ParameterError("a magnitude of complex values has no scale: take output magnitude, and leave it out")
     if (transpose := options.get("transpose")) is not None:
         from ..staged.steps import TRANSPOSES

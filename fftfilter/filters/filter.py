@@ -45,8 +45,8 @@ class Filter:
     Threads may share a filter: it filters one image at a time. A filter can be pickled and sent to other processes: its
     copy has the same options, and opens its device with its first image.
 
-    An ``engine`` that is an algorithm, ``precision`` "double", a ``work_group_size``, a ``transpose``, and transfer
-    functions with H(-k) other than H(k), whose result is complex ("real" is its real part), take the staged pipeline;
+    An ``engine`` that is an algorithm, ``precision`` "double", a ``work_group_size``, a ``transpose``, complex gains,
+    and masks with H(-k) other than H(k), whose result is complex ("real" is its real part), take the staged pipeline;
     without an engine "book", and so does an image too long for the fused form of a GPU. NumPy's engine takes the place
     of the others, with a RuntimeWarning, where no OpenCL device works and neither a device nor an engine is asked for.
     :attr:`engine` says which one filtered last.

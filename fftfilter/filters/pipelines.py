@@ -149,7 +149,7 @@ class Prepared:
             return NumPyPipeline(self.launcher, described.on_grid, stack, described.edges)
         if not self._is_doubled(stack.height, stack.width):
             return self._of_engine(described.on_grid, stack, described.edges)
-        value = self.launcher.real if described.transfer.is_even else self.launcher.complex
+        value = self.launcher.real if described.transfer.is_real else self.launcher.complex
         return Mirrored(self._of_engine, described.on_grid, stack, value)
 
     def _of_engine(self, transfer: Transfer, stack: Stack, edges: Edges = "wrap") -> Pipeline:
@@ -258,11 +258,11 @@ def gains(description: Description, height: int, width: int) -> tuple[float, flo
     """
     grid, total, most = description.grid(height, width), 0.0, 0.0
     for gain in grid.transfer.bands(grid.height, grid.width):
-        parts = gain / description.transfer.largest
+        parts = np.abs(gain) / description.transfer.largest
         squares = np.square(parts, out=parts)
         total, most = total + float(squares.sum()), max(most, float(squares.max()))
     passing = (total + most * UNEVEN) / (grid.height * grid.width)
-    return float(np.sqrt(min(passing, 1))), float(grid.transfer.gain(grid.height, grid.width, 1, 1)[0, 0])
+    return float(np.sqrt(min(passing, 1))), float(grid.transfer.gain(grid.height, grid.width, 1, 1)[0, 0].real)
 
 
 class Mirrored:

@@ -161,8 +161,10 @@ def within_single(planes: Array) -> tuple[Array, float]:
 
 
 def _half(transfer: Transfer, height: int, width: int) -> Floats:
-    """Return H on half a grid, kx from 0 up: for a real picture, the mean of H(k) and H(-k)."""
+    """Return H on half a grid, kx from 0 up: for a real picture, the mean of H(k) and H(-k); of complex ones |H|."""
     gain, half = transfer.gain(height, width), slice(width // 2 + 1)
+    if transfer.is_complex:
+        return np.abs(gain[:, half])
     if transfer.is_even:
         return gain[:, half]
     return (gain[:, half] + np.roll(gain[::-1, ::-1], (1, 1), (0, 1))[:, half]) / 2

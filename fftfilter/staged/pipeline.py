@@ -243,7 +243,7 @@ class StagedPipeline:
         algorithm: Algorithm,
         transpose_kind: str | None = None,
     ) -> None:
-        self.stack, self._is_even = stack, transfer.is_even
+        self.stack, self._is_real = stack, transfer.is_real
         count, height, width = stack.shape
         rows = plan_rows(width, algorithm)
         columns = plan_rows(height, algorithm)
@@ -254,7 +254,7 @@ class StagedPipeline:
         pair = steps.first_pair(values, pictures, group)
         _, table = transfer.on_grid(height, width, real=launcher.real.str)
         if table is None and transfer.keeps_mean:
-            table = transfer.gain(height, width) / transfer.largest
+            table = transfer.gain(height, width, unit=transfer.largest, real=launcher.real.str)
         radial = transfer.radial if table is None else None
         dc = transfer.at_dc(table)
         # The bins may lie in any order between the transforms, as long as the mask is read in that order.
@@ -263,13 +263,14 @@ class StagedPipeline:
 
         everywhere, left, top, corner = np.s_[:, :, :], np.s_[:, :, 0], np.s_[:, 0, :], np.s_[:, 0, 0]
         one, whole = float(width), float(width * height)
+        masked = steps.mask(height, width, count, radial, order, is_complex=transfer.is_complex)
 
         self.flow: tuple[Box, ...] = (
             Box("image", (steps.load(width, height, count, LOADED[stack.pixel]),), upright, everywhere, 1.0),
             Box("rows", fft_core(rows, count * height, FORWARD, ordered=False), upright, left, one),
             Box("rows-transposed", (turn(width, height, count),), turned, top, one),
             Box("spectrum", fft_core(columns, count * width, FORWARD, ordered=False), turned, corner, whole),
-            Box("spectrum-masked", (steps.mask(height, width, count, radial, order),), turned, corner, dc * whole),
+            Box("spectrum-masked", (masked,), turned, corner, dc * whole),
             Box("columns-inverse", fft_core(columns, count * width, INVERSE, ordered=False), turned, top, dc * one),
             Box("columns-transposed", (turn(height, width, count),), upright, left, dc * one),
             Box("filtered", fft_core(rows, count * height, INVERSE, ordered=False), upright, everywhere, dc),
@@ -292,7 +293,7 @@ class StagedPipeline:
             launches=tuple(launch for box in self.flow for launch in box.launches),
             image_bytes=stack.size * max(stack.pixel.itemsize, stack.out.itemsize),
             tables={
-                steps.MASK: steps.mask_table(height, width, radial, table, launcher.real),
+                steps.MASK: steps.mask_table(height, width, radial, table),
                 steps.OFFSET: np.zeros(count, launcher.real),
                 steps.NOISE_FLOOR: np.zeros(pictures, launcher.real),
                 steps.RAMPS: of_values(own),
@@ -336,7 +337,7 @@ class StagedPipeline:
             counts = space.read(steps.UNDECIDED, np.empty(self.stack.pictures, np.uint32))
             self._undecided = (counts / most_undecided(self.stack)).tolist()
         else:
-            values = np.ascontiguousarray(values.real if self._is_even else real_of(values, ramps))
+            values = np.ascontiguousarray(values.real if self._is_real else real_of(values, ramps))
             result, facts = on_ramps(values, self.stack, ramps, self._far)
             self._clipped, self._undecided = facts.clipped, facts.undecided
         if observe is not None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -178,14 +178,20 @@ def transpose(width: int, height: int, images: int, *, kind: str = "tiled", side
 
 
 def mask(
-    height: int, width: int, images: int, radial: Radial | None, reversed_bits: tuple[int, int] = (0, 0)
+    height: int,
+    width: int,
+    images: int,
+    radial: Radial | None,
+    reversed_bits: tuple[int, int] = (0, 0),
+    *,
+    is_complex: bool = False,
 ) -> Launch:
     """Multiply spectra of images of ``(height, width)`` by H, in place; None takes all gains from the table MASK.
 
     The spectra lie transposed, ``(width, height)``, as they are after rows, transpose and rows. ``reversed_bits`` is
     for (height, width): log2 of the length if the bins along that axis are in bit-reversed order, else 0.
     """
-    shape, sides = "table", {"height": height, "width": width}
+    shape, sides = "complex_table" if is_complex else "table", {"height": height, "width": width}
     arguments: dict[str, object] = {"x": X, "gains": MASK, **sides}
     if radial is not None:
         shape, arguments = radial.shape, {"x": X, "near": MASK, **sides}
@@ -198,13 +204,13 @@ def mask(
     return Launch("staged/steps/mask.cl", "mask", (height, width, images), arguments, defines=(f"SHAPE={shape}",))
 
 
-def mask_table(height: int, width: int, radial: Radial | None, table: Array | None, real: np.dtype[Any]) -> Array:
+def mask_table(height: int, width: int, radial: Radial | None, table: Array | None) -> Array:
     """Return the table MASK: gains, transposed as the spectra are, if ``table`` has any.
 
     For a radial function it is how many kx of every row are nearer than the outer cutoff, then than the inner.
     """
     if radial is None or table is not None:
-        return np.ascontiguousarray(np.asarray(table).T, real)
+        return np.ascontiguousarray(np.asarray(table).T)
     return np.concatenate([cutoff.near_in_rows() for cutoff in radial.cutoffs(height, width) if cutoff])
 
 

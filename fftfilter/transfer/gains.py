@@ -138,14 +138,20 @@ class Function(Part):
 
     of: Callable[[NDArray[np.float64], NDArray[np.float64]], ArrayLike]
     largest: float
+    is_complex: bool = False
+
     kind = "function"
 
+    @property
+    def is_even(self) -> bool:  # type: ignore[override]
+        return not self.is_complex
+
     def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
-        """Return them in float64; raises ParameterError for gains that are not finite, or exceed the bound."""
+        """Return them in double precision; raises ParameterError for gains that are not finite, or exceed the bound."""
         ky, kx = np.arange(height)[rows], np.arange(width)[columns]
         fy, fx = np.fft.fftfreq(height), np.fft.fftfreq(width)
         # The highest frequency of an even side has both signs at once, of which the grid has one.
-        made = (self._of(fx[kx], fy[ky]) + self._of(fx[-kx], fy[-ky])) / 2
+        made = (self._of(fx[kx], fy[ky]) + self._of(fx[-kx], fy[-ky]).conj()) / 2
         if not np.abs(made).max(initial=0) <= self.largest * (1 + EVEN):
             raise ParameterError(
                 f"the gains of {self} are not finite, or exceed {self.largest:g}: set largest to a bound of all, and "
@@ -156,10 +162,13 @@ class Function(Part):
     def _of(self, fx: NDArray[Any], fy: NDArray[Any]) -> Gain:
         with np.errstate(all="ignore"):
             made = np.asarray(self.of(fx, fy[:, None]))
-        if made.dtype.kind not in "biuf":
-            raise ParameterError(f"{self} gives gains of type {made.dtype}: return real ones")
+        if made.dtype.kind not in ("biufc" if self.is_complex else "biuf"):
+            raise ParameterError(
+                f"{self} gives gains of type {made.dtype}: return real ones, or complex ones everywhere"
+            )
+        number = np.complex128 if made.dtype.kind == "c" else np.float64
         try:
-            return np.broadcast_to(made.astype(np.float64), (len(fy), len(fx)))
+            return np.broadcast_to(made.astype(number), (len(fy), len(fx)))
         except ValueError:
             raise ParameterError(
                 f"{self} gives gains of shape {made.shape} for {len(fx)} x {len(fy)} frequencies: return one for each"
@@ -181,26 +190,42 @@ class Function(Part):
 def function(of: Callable[[NDArray[np.float64], NDArray[np.float64]], ArrayLike], *, largest: float = 1.0) -> Transfer:
     """Return the gains that ``of(fx, fy)`` gives for frequencies in cycles per pixel, for images of any size.
 
-    ``fx`` has the shape (columns,) and ``fy`` (rows, 1), from -0.5 up to 0.5; gains are real, finite and even:
-    of(-fx, -fy) = of(fx, fy). ``largest`` is a bound of all gains, at least 1. The highest frequency of an even side
-    has both signs, and the gain there is the mean of both. Raises ParameterError for other gains.
+    Gains are finite, and those of f and -f conjugate, so that filtered images are real: of(-fx, -fy) is the conjugate
+    of of(fx, fy), and the same number if gains are real. Complex gains, such as those of derivatives and shifts, take
+    the staged pipeline or NumPy's engine. The highest frequency of an even side, 0.5 cycles per pixel, stands for both
+    signs: the gain there is half the sum of of(fx, fy) and of the conjugate of of(-fx, -fy), where fx or fy is -0.5. So
+    that of a derivative is 0.
 
-    >>> upward = H.function(lambda fx, fy: np.exp(-2 * np.pi * 30 * np.hypot(fx, fy)))  # by 30 pixels
-    >>> higher = fftfilter.Filter(upward, output="real")(image)
+    Args:
+        of: A function of ``fx`` of the shape (columns,) and ``fy`` of (rows, 1), in cycles per pixel, from -0.5 up to
+            0.5; it returns a gain for each pair.
+        largest: A bound of all magnitudes of gains, at least 1.
+
+    Raises:
+        ParameterError: For gains that are not conjugate, not finite or larger than the bound.
+
+    Examples:
+        >>> upward = H.function(lambda fx, fy: np.exp(-2 * np.pi * 30 * np.hypot(fx, fy)))  # by 30 pixels
+        >>> higher = fftfilter.Filter(upward, output="real")(image)
+        >>> derivative = H.function(lambda fx, fy: 2j * np.pi * fx + 0 * fy, largest=np.pi)  # across, per pixel
+        >>> slopes = fftfilter.Filter(derivative * H.lowpass("8px"), output="real")(image)
+
     """
     if not callable(of):
         raise ParameterError(f"{of!r} is not a function: give one of fx and fy, such as lambda fx, fy: fx * fx < 0.01")
     if isinstance(largest, bool) or not 1 <= number(largest) < np.inf:
         raise ParameterError(f"largest {largest!r} is invalid: give a bound of all gains, at least 1")
-    made = Function(of, float(largest))
-    # Not at the frequency 0, nor at the highest ones, but at odd places between.
+    made = Function(of, float(largest), is_complex=True)
+    # Not at the highest frequencies, but at odd places between.
     f = (np.arange(1, 24) - 12) / 25
     gains = made._of(f, f)
+    made = replace(made, is_complex=gains.dtype.kind == "c")
     with np.errstate(invalid="ignore"):  # of gains that are not finite, for which there is another line
-        is_even = np.abs(gains - gains[::-1, ::-1]) <= EVEN * made.largest
-    if not is_even[np.isfinite(gains)].all():
+        is_real = np.abs(gains - gains[::-1, ::-1].conj()) <= EVEN * made.largest
+    if not is_real[np.isfinite(gains)].all():
+        what, given = ("conjugate", "conj(of(fx, fy))") if made.is_complex else ("even", "of(fx, fy)")
         raise ParameterError(
-            f"the gains of {made} are not even: give a function with of(-fx, -fy) = of(fx, fy), whose images are real"
+            f"the gains of {made} are not {what}: give a function with of(-fx, -fy) = {given}, whose images are real"
         )
     made.check()
     return Transfer((made,))

@@ -84,7 +84,7 @@ class Cutoff(NamedTuple):
 
 def table_support(gains: NDArray[np.floating], height: int, width: int) -> Support:
     """Return where even gains, none above 1, vary: all of a ``(height, width)`` grid, or its first rows and columns."""
-    beyond = float(gains[height // 2, width // 2])
+    beyond = float(gains[height // 2, width // 2].real)
     if beyond not in (0.0, 1.0):
         return Support(height // 2 + 1, width // 2 + 1, 0.0)
     varies = gains != beyond

@@ -67,6 +67,8 @@ class Part:
     """A bound of all gains, at least 1."""
     is_even: bool = True
     """Whether H(-k) = H(k), so that filtered images are real."""
+    is_complex: bool = False
+    """Whether gains are complex, with H(-k) the conjugate of H(k), so that filtered images are real, too."""
     is_even_along_axes: bool = False
     """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
     has_direction: bool = True
@@ -120,12 +122,14 @@ class Part:
         for height, width in self.small_grids:
             gains, first = self.gain(height, width), self.gain(height, width, slice(9), slice(7))
             limit, broken = EVEN * self.largest, ""
-            if gains.shape != (height, width) or gains.dtype.kind != "f":
+            if gains.shape != (height, width) or gains.dtype.kind != ("c" if self.is_complex else "f"):
                 broken = f"of shape {gains.shape} and type {gains.dtype}: return real gains of the grid's shape"
             elif not np.abs(gains).max() <= self.largest + limit:
                 broken = f"from {gains.min():g} to {gains.max():g}: return finite ones, or set largest to a bound"
             elif first.shape != (9, 7) or (np.abs(first - gains[:9, :7]) > limit).any():
                 broken = "others where the first rows and columns are asked for: return that part of the same gains"
+            elif self.is_complex and (np.abs(gains - mirrored(gains).conj()) > limit).any():
+                broken = "not conjugate, H(-k) = conj H(k): mend them, also at the highest frequency"
             elif self.is_even and (np.abs(gains - mirrored(gains)) > limit).any():
                 broken = "not even, H(-k) = H(k), also at the highest frequency: mend them, or set is_even to False"
             elif self.is_even_along_axes and (np.abs(gains - mirrored(gains, (0,))) > limit).any():

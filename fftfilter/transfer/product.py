@@ -150,6 +150,16 @@ class Transfer:
         return all(part.is_even for part in self.parts)
 
     @property
+    def is_complex(self) -> bool:
+        """Whether gains are complex."""
+        return any(part.is_complex for part in self.parts)
+
+    @property
+    def is_real(self) -> bool:
+        """Whether filtered images are real: H(-k) is the conjugate of H(k)."""
+        return all(part.is_even or part.is_complex for part in self.parts)
+
+    @property
     def is_even_along_axes(self) -> bool:
         return all(part.is_even_along_axes for part in self.parts)
 
@@ -198,7 +208,8 @@ class Transfer:
         import numpy as np
 
         high, across = _part(height, width, rows, columns)
-        table, start = np.empty((high, len(range(width)[across])), real), 0
+        number = np.result_type(np.dtype(real), 1j) if self.is_complex else real
+        table, start = np.empty((high, len(range(width)[across])), number), 0
         for gain in self.bands(height, width, rows, columns):
             np.divide(gain, unit, out=table[start : start + len(gain)], casting="same_kind")
             start += len(gain)
@@ -215,7 +226,7 @@ class Transfer:
         step = max(1, BAND // len(range(width)[across]))
         for start in range(0, high, step):
             where = slice(start, min(start + step, high)), across
-            gain = np.ones((where[0].stop - start, len(range(width)[across])))
+            gain = np.ones((where[0].stop - start, len(range(width)[across])), "c16" if self.is_complex else "f8")
             for multiply in multipliers:
                 multiply(gain, *where)
             if self.depth is not None:
@@ -251,7 +262,7 @@ class Transfer:
         """Return H(0) divided by :attr:`largest`; ``table`` is that of :meth:`on_grid`, or its first gain."""
         if self.keeps_mean:
             return 1 / self.largest
-        return float(self.radial is not None and self.radial.passes_dc) if table is None else float(table[0, 0])
+        return float(self.radial is not None and self.radial.passes_dc) if table is None else float(table[0, 0].real)
 
     def in_cycles(self, height: int, width: int, level: float = 1.0) -> Transfer:
         """Return the same function for any grid, in cycles per pixel of an image of a size, reduced by ``level``."""

@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 EVEN = 1e-12
 
 
-def filtered(image: NDArray[Any], gain: NDArray[np.float64], edges: Edges = "wrap") -> NDArray[Any]:
+def filtered(image: NDArray[Any], gain: NDArray[np.inexact], edges: Edges = "wrap") -> NDArray[Any]:
     """Return images ``(..., height, width)`` times ``gain``, the transfer function on the grid, in frequency.
 
     Channels may have a gain each, ``(channels, height, width)``. With edges of "mirror" the grid is that of twice each
     side (``edges.py``). The offset goes around the transforms, so that of a constant image nothing is left, not even
-    rounding. Of even gains the result is real, else complex. Rows and columns are transformed some at a time: all at
-    once would take several times the memory.
+    rounding. The result is real if the gains of f and -f are conjugate, else complex. Rows and columns are transformed
+    some at a time: all at once would take several times the memory.
     """
     (high, wide), (height, width) = gain.shape[-2:], image.shape[-2:]
     opposite = -np.arange(high)
-    odd = (gain[..., rows, :] - np.roll(gain[..., opposite[rows], ::-1], 1, -1) for rows in strips(high))
-    is_even = all(np.abs(each).max() < EVEN for each in odd)
-    there, back, across = (np.fft.rfft, np.fft.irfft, wide // 2 + 1) if is_even else (np.fft.fft, np.fft.ifft, wide)
+    odd = (gain[..., rows, :] - np.roll(gain[..., opposite[rows], ::-1], 1, -1).conj() for rows in strips(high))
+    is_real = all(np.abs(each).max() < EVEN for each in odd)
+    there, back, across = (np.fft.rfft, np.fft.irfft, wide // 2 + 1) if is_real else (np.fft.fft, np.fft.ifft, wide)
     planes, base = image.reshape(-1, height, width), offset(image).reshape(-1)
     gains = np.broadcast_to(gain, (*image.shape[:-2], high, wide)).reshape(-1, high, wide)
-    made = np.empty(planes.shape, np.float64 if is_even else np.complex128)
+    made = np.empty(planes.shape, np.float64 if is_real else np.complex128)
     spectrum = np.empty((high, across), np.complex128)
     for plane, own, level, result in zip(planes, gains, base, made, strict=True):
         for rows in strips(height):
@@ -47,7 +47,7 @@ def filtered(image: NDArray[Any], gain: NDArray[np.float64], edges: Edges = "wra
         for columns in strips(across):
             spectrum[:, columns] = np.fft.ifft(np.fft.fft(spectrum[:, columns], axis=0) * own[:, columns], axis=0)
         for rows in strips(height):
-            result[rows] = back(spectrum[rows], wide)[:, :width] + own[0, 0] * level
+            result[rows] = back(spectrum[rows], wide)[:, :width] + own[0, 0].real * level
     return made.reshape(image.shape)
 
 

@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 from fftfilter.cli import cli
-from fftfilter.commands.filters import context_of
 from fftfilter.commands import one_file
+from fftfilter.commands.filters import context_of
 from fftfilter.device import programs
 from fftfilter.folders import progress
 from fftfilter.folders.progress import Progress, line

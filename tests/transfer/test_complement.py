@@ -85,7 +85,8 @@ def test_mirrored_edges_take_the_same_function_of_frequency(rng):
     ("of", "message"),
     [
         (lambda fx, fy: fx + 0 * fy, "are not even"),
-        (lambda fx, fy: 1j * fx + 0 * fy, "return real ones"),
+        (lambda fx, fy: 1j * np.hypot(fx, fy), "are not conjugate: give a function with"),
+        (lambda fx, fy: np.hypot(fx, fy) * (1j if len(fx) == 18 else 1), "return real ones, or complex ones"),
         (lambda fx, fy: 1 / np.hypot(fx, fy), "mind the frequency 0"),
         (lambda fx, fy: 7 + 0 * np.hypot(fx, fy), "exceed 1: set largest"),
         (lambda fx, fy: np.ones(3), "return one for each"),  # noqa: ARG005
@@ -96,6 +97,67 @@ def test_mirrored_edges_take_the_same_function_of_frequency(rng):
 def test_other_gains_are_refused(of, message):
     with pytest.raises(ParameterError, match=message):
         H.function(of)
+
+
+# Complex gains: derivatives, shifts
+
+
+def shift(fx, fy):
+    return np.exp(-2j * np.pi * (2.5 * fx - 1.25 * fy))
+
+
+def slope(fx, fy):
+    """The derivative across."""
+    return 2j * np.pi * fx + 0 * fy
+
+
+def by_definition(of, height, width):
+    """The gains of a function, and where a side is even the mean of both signs of the highest frequency."""
+    fx, fy = np.fft.fftfreq(width), np.fft.fftfreq(height)[:, None]
+    return (of(fx, fy) + of(np.where(fx == -0.5, 0.5, fx), np.where(fy == -0.5, 0.5, fy))) / 2
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("edges", ["wrap", "mirror"])
+@pytest.mark.parametrize(("engine", "precision"), [("book", "single"), ("stockham", "double"), ("numpy", "single")])
+def test_conjugate_gains_make_real_images(rng, size, edges, engine, precision):
+    image, times = rng.normal(size=size) + 5, 1 + (edges == "mirror")
+    whole = np.pad(image, [(0, n * (times - 1)) for n in size], "symmetric")
+    for of in (shift, slope):
+        gains = by_definition(of, *whole.shape)
+        wanted = np.fft.ifft2(np.fft.fft2(whole) * gains)[: size[0], : size[1]]
+        assert np.abs(wanted.imag).max() < 1e-12
+        transfer = H.function(of, largest=4)
+        np.testing.assert_allclose(transfer.gain(*whole.shape), gains, atol=1e-15)
+        options = {"edges": edges, "engine": engine, "precision": precision}
+        with Filter(transfer, output="real", **options) as f:
+            np.testing.assert_allclose(f(image), wanted.real, atol=1e-5 if precision == "single" else 1e-12)
+        with Filter(transfer, output="magnitude", **options, scale=(0, 2)) as f:
+            assert np.abs(f(image, dtype=np.uint8) - np.abs(wanted.real).clip(0, 2) * 127.5).max() <= 1
+
+
+def test_a_derivative_is_that_of_a_wave_and_multiplies_with_other_filters():
+    x = np.arange(40)
+    wave = np.broadcast_to(np.sin(2 * np.pi * x / 10), (30, 40))
+    made = Filter(H.function(slope, largest=4) * H.lowpass("5px"), output="real", edges="wrap")(wave)
+    np.testing.assert_allclose(made, wave * 0 + 2 * np.pi / 10 * np.cos(2 * np.pi * x / 10), atol=1e-14)
+    holes = np.zeros(wave.shape, bool)
+    holes[3, 4] = True
+    with_hole = Filter(H.function(slope, largest=4), output="real", edges="wrap")(wave, missing=holes)
+    assert with_hole[3, 4] == wave[3, 4]
+    assert np.abs(with_hole - made)[20].max() < 0.01
+
+
+def test_what_takes_no_complex_gains_says_so(rng):
+    made, image = H.function(shift), rng.normal(size=(8, 9))
+    for refused, message in (
+        (lambda: Filter(made, engine="fused"), r"fused engine has no gains with H\(-k\) other than H\(k\)"),
+        (lambda: Filter(made, axes=3), "function is for pictures"),
+        (lambda: fftfilter.filter_large(image, image.copy(), made), "takes the whole picture"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            refused()
+    assert fftfilter.show(image, made).width > 100
 
 
 def test_it_says_its_name_and_is_in_no_recipe(tmp_path):

@@ -65,7 +65,7 @@ def test_the_magnitude_of_a_complex_result_and_its_real_part(precision, image):
         assert analytic.extremes() == [(0, pytest.approx(np.abs(wanted).max(), rel=1e-6))]
     real = fftfilter.apply_mask(image, gains, precision=precision, output="real", edges="wrap")
     assert np.linalg.norm(real - wanted.real) <= 1e-6 * np.linalg.norm(wanted.real)
-    with pytest.raises(ParameterError, match=r"fused engine has no mask with H\(-k\) other than H\(k\)"):
+    with pytest.raises(ParameterError, match=r"fused engine has no gains with H\(-k\) other than H\(k\)"):
         Filter(mask, engine="fused", **COMMAND)
 
 

@@ -12,11 +12,13 @@
 // needs: shapes.cl
 //
 // -D SHAPE=ideal | gaussian | butterworth | cosine | fermi    a shape of shapes.cl
-// -D SHAPE=table    any gain, from a table
+// -D SHAPE=table | complex_table    any gains, from a table
 
-// 1 if SHAPE is ideal, or table; other names have no macro, and count as 0.
+// 1 if SHAPE is ideal, or a table; other names have no macro, and count as 0.
 #define ideal_is_ideal 1
 #define table_is_table 1
+#define complex_table_is_table 1
+#define complex_table_is_complex 1
 #define IS_IDEAL PASTE(SHAPE, _is_ideal)
 #define IS_TABLE PASTE(SHAPE, _is_table)
 
@@ -28,7 +30,15 @@ inline uint bin(const uint i, const uint bits)
 
 #if IS_TABLE
 
-kernel void mask(global complex_t *x, global const real_t *gains, const uint height, const uint width,
+#if PASTE(SHAPE, _is_complex)
+typedef complex_t gain_t;
+#define TIMES(number, gain) multiply(number, gain)
+#else
+typedef real_t gain_t;
+#define TIMES(number, gain) ((number) * (gain))
+#endif
+
+kernel void mask(global complex_t *x, global const gain_t *gains, const uint height, const uint width,
                  const uint height_bits, const uint width_bits)
 {
     const uint column = get_global_id(0);
@@ -38,7 +48,8 @@ kernel void mask(global complex_t *x, global const real_t *gains, const uint hei
         return;
 
     const size_t at = (size_t)bin(row, width_bits) * height + bin(column, height_bits);
-    x[(image * width + row) * height + column] *= gains[at];
+    const size_t place = (image * width + row) * height + column;
+    x[place] = TIMES(x[place], gains[at]);
 }
 
 #else
