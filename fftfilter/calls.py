@@ -140,8 +140,6 @@ def notch(
 
     Args:
         at: (fx, fy) in cycles per pixel; it may be left out with ``auto``.
-        width: The radius of the notches, by default by the frequency; in units as a radius.
-        harmonics: How many multiples of the frequency are removed, the wave itself counted.
 
     Examples:
         >>> clean = fftfilter.notch(image, (0.123, 0.047), harmonics=3)
@@ -171,8 +169,6 @@ def stripes(
 
     Args:
         angle: Degrees, 0 for horizontal stripes; "auto", or ``auto`` without an angle, finds the stripes.
-        width: How far frequencies may lie from the stripes' line, in units as a radius.
-        spare: The cutoff below which frequencies stay, in units as a radius.
 
     Examples:
         >>> even = fftfilter.stripes(image, 12)
@@ -203,10 +199,6 @@ def imagej(
     The mean stays; padded, mirrored, cropped, rounded and clipped as there. Colors are filtered by their brightness.
 
     Args:
-        large: Structures up to this size stay: pixels, or a length as a radius.
-        small: Structures from this size on stay.
-        suppress: Stripes that are removed: "none", "horizontal" or "vertical".
-        tolerance: How far the stripes may turn, in percent.
         autoscale: Whether gray pictures of uint8 and uint16 are stretched to their whole range.
         saturate: Whether 1 percent of the pixels is stretched beyond it.
 
@@ -223,9 +215,6 @@ def wiener(
     image: ArrayLike, noise: float | str = "auto", *, channel_axis: int | None = None, **options: Unpack[Options]
 ) -> NDArray[Any]:
     """Return an image with less noise, as far as its own spectrum is noise.
-
-    Args:
-        noise: The standard deviation of the noise in gray levels, with white as 255; "auto" measures it.
 
     Examples:
         >>> clean = fftfilter.wiener(image)
@@ -244,10 +233,6 @@ def descreen(
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return a scanned print without its printer's screens; an image without a screen comes back as it is.
-
-    Args:
-        strength: How far a screen's waves have to stand out in the spectrum, in decibels, by default 18.
-        keep_detail: The part of what is smoothed behind them that stays, in percent.
 
     Examples:
         >>> clean = fftfilter.descreen(rgb, channel_axis=-1)

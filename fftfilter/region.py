@@ -42,12 +42,6 @@ class RegionOptions(TypedDict, total=False):
     feather: float | None
 
 
-# What help says about each.
-OF_REGIONS = {
-    "region": "The part that is filtered: (x, y, width, height), a mask (height, width), or the name of its file.",
-    "protect": "The part that is not filtered, as ``region``.",
-    "feather": "The width of the soft border of these parts in pixels, by default 8.",
-}
 FEATHER = 8.0
 # The time to find distances grows with the feather.
 WIDEST = 1000

@@ -19,7 +19,18 @@ PUBLIC |= {f"H.{name}": getattr(H, name) for name in H.__all__}
 USED = {
     name: used for name, used in PUBLIC.items() if not (isinstance(used, type) and issubclass(used, FftfilterError))
 }
-CALLS = ["lowpass", "highpass", "bandpass", "bandstop", "notch", "stripes", "imagej", "descreen", "apply_mask"]
+CALLS = [
+    "lowpass",
+    "highpass",
+    "bandpass",
+    "bandstop",
+    "notch",
+    "stripes",
+    "imagej",
+    "wiener",
+    "descreen",
+    "apply_mask",
+]
 
 
 @pytest.mark.parametrize("name", USED)
@@ -49,6 +60,19 @@ def test_help_names_every_option_with_its_default(name):
         assert each.default == usual, each
     refused = {"output", "scale", "edges", "channels", "auto", "missing"} if name in {"imagej", "descreen"} else set()
     assert parameters.keys() >= Options.__annotations__.keys() - refused
+
+
+@pytest.mark.parametrize(
+    "documented",
+    [fftfilter.show, fftfilter.filter_stack, fftfilter.Filter.with_options, *[getattr(H, name) for name in H.__all__]],
+)
+def test_help_has_a_line_for_each_parameter(documented):
+    parameters = inspect.signature(documented).parameters
+    for each in parameters.values():
+        assert each.kind != each.VAR_KEYWORD
+        assert (
+            each.name == "self" or documented is H.Transfer or f"\n    {each.name}: " in inspect.getdoc(documented)
+        ), each
 
 
 def test_a_filter_and_its_calls_share_the_options():

@@ -57,7 +57,6 @@ class Filter:
     next to an edge between two, it is filtered once more in double precision.
 
     Args:
-        transfer: One of the functions of ``fftfilter.transfer``, or a product of them.
         profile: Whether :meth:`timings` has the time of each step.
 
     Examples:
@@ -128,10 +127,23 @@ class Filter:
         """The queue on the device, opened on first use."""
         return launcher_on(open_device(self._options), self._options)
 
+    @spelled_out(*PixelOptions.__annotations__, **dict.fromkeys(DEFAULTS, ...))
     def with_options(self, transfer: Transfer | None = None, **options: Unpack[FilterOptions]) -> Self:
-        """Return a filter as this one but for some options, or for its transfer function.
+        """Return a filter as this one but for some options, or for its transfer function; others stay as they are.
 
         It has the open device of this one, unless the options name another, and filters as one that is made anew.
+
+        Args:
+            transfer: Another transfer function, None for that of this filter.
+
+        Returns:
+            A filter of the same class.
+
+        Examples:
+            >>> f = fftfilter.Filter(H.lowpass("8px"))
+            >>> f.with_options(output="real")
+            Filter(H.lowpass('8px'), output='real')
+
         """
         made = copy.copy(self)  # goes through __getstate__, which leaves out the launcher and the pipeline
         made._describe(self.transfer if transfer is None else transfer, {**self._options, **options})

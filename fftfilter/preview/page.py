@@ -22,6 +22,7 @@ from PIL import Image
 from ..arrays import Array, Floats, Pixels, check_image, gray_of, pixel_type, split
 from ..filters import Filter, Options, split_options
 from ..filters.description import DEFAULTS
+from ..filters.help import spelled_out
 from ..filters.libraries import as_upright
 from ..missing import filled
 from ..output.modes import ALL
@@ -62,16 +63,25 @@ DEVIATIONS, LEAST = 4 * 1.4826, 0.35
 NOTHING, RARE = 1e-6, 1 / 8
 
 
+@spelled_out()
 def show(
     image: ArrayLike, transfer: Transfer | Filter, *, channel_axis: int | None = None, **options: Unpack[Options]
 ) -> Image.Image:
     """Return the page that ``--preview`` draws, a picture of Pillow, which a notebook displays.
 
     It has the image, its spectrum with the filter over it, the result, the removed part, and the gain and the power by
-    frequency. Of a stack it shows the middle image. ``transfer`` may also be a :class:`Filter`; ``options`` are those
-    of :class:`fftfilter.filters.Options`, and go before a filter's own. Raises what filters raise.
+    frequency. Of a stack it shows the middle image.
 
-    >>> fftfilter.show(image, H.lowpass("8px")).save("look.png")
+    Args:
+        transfer: One of the functions of ``fftfilter.transfer``, a product of them, or a :class:`Filter`, whose own
+            options stay unless others are given.
+
+    Returns:
+        A picture of Pillow.
+
+    Examples:
+        >>> fftfilter.show(image, H.lowpass("8px")).save("look.png")
+
     """
     of_filter, of_pixels = split_options(options)
     filter_ = (

@@ -125,10 +125,18 @@ class Descreen(Part):
 def wiener(noise: float | str | None = None) -> Transfer:
     """Return Wiener's filter, whose gains follow from each picture's own power spectrum: less noise, less detail.
 
-    ``noise`` is its standard deviation in gray levels, with white as 255; by default, or as "auto", it is measured
-    where the spectrum is lowest. It has to be the same at all frequencies, as that of a sensor. Raises ParameterError.
+    The noise has to be the same at all frequencies, as that of a sensor.
 
-    >>> quiet = fftfilter.Filter(H.wiener(8))(image)
+    Args:
+        noise: The standard deviation of the noise in gray levels, with white as 255; by default, or as "auto", it is
+            measured where the spectrum is lowest.
+
+    Raises:
+        ParameterError: For an invalid value.
+
+    Examples:
+        >>> quiet = fftfilter.Filter(H.wiener(8))(image)
+
     """
     if noise is None or noise == AUTO:
         return Transfer((Wiener(None),))
@@ -143,11 +151,17 @@ def wiener(noise: float | str | None = None) -> Transfer:
 def descreen(strength: float | None = None, keep_detail: float = 0.0) -> Transfer:
     """Return what takes a printer's screens out of each picture: for :class:`fftfilter.DescreenFilter`.
 
-    ``strength`` is how far a screen's waves stand out from the frequencies around them, in dB, by default 18.
-    ``keep_detail`` is the part in percent of what smoothing takes that stays: 0, up to 100 for notches alone, or down
-    to -50 for a smoother picture. Raises ParameterError.
+    Args:
+        strength: How far a screen's waves have to stand out from the frequencies around them, in dB, by default 18.
+        keep_detail: The part of what smoothing takes that stays, in percent: 0, up to 100 for notches alone, or down to
+            -50 for a smoother picture.
 
-    >>> fftfilter.save_filter(H.descreen(20), "print.json")
+    Raises:
+        ParameterError: For an invalid value.
+
+    Examples:
+        >>> fftfilter.save_filter(H.descreen(20), "print.json")
+
     """
     kept = number(keep_detail)
     if not -50 <= kept <= 100:

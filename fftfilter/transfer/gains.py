@@ -108,11 +108,17 @@ class Mask(Part):
 def mask(gains: ArrayLike, *, any_size: bool = False) -> Transfer:
     """Return any real, finite gains ``(height, width)`` for images of that size, DC in the corner as numpy.fft has it.
 
-    With ``any_size`` they serve images of other sizes, too: as a function of frequency, linear between the gains.
-    Raises ParameterError.
+    Args:
+        gains: A gain for each frequency of ``numpy.fft.fftfreq``.
+        any_size: Whether they serve images of other sizes, too: as a function of frequency, linear between the gains.
 
-    >>> fy, fx = np.fft.fftfreq(image.shape[0])[:, None], np.fft.fftfreq(image.shape[1])
-    >>> fine = fftfilter.Filter(H.mask(abs(fx) + abs(fy) > 0.1), edges="wrap")(image)
+    Raises:
+        ParameterError: For gains that are not real, not finite or not an array of two dimensions.
+
+    Examples:
+        >>> fy, fx = np.fft.fftfreq(image.shape[0])[:, None], np.fft.fftfreq(image.shape[1])
+        >>> fine = fftfilter.Filter(H.mask(abs(fx) + abs(fy) > 0.1), edges="wrap")(image)
+
     """
     check_unmasked("mask", gains)
     array = np.asarray(gains)
@@ -234,13 +240,20 @@ def function(of: Callable[[NDArray[np.float64], NDArray[np.float64]], ArrayLike]
 def mask_file(file: str, digest: str | None = None) -> Transfer:
     """Return the gains in a file as a function of frequency, for images of any size.
 
-    ``file`` is a gray picture with DC in the middle, in which white is 1, or an array of :func:`numpy.save` with the
-    gains as they are, DC in the middle, too. Gains are made even, the mean of those of f and -f, so that filtered
-    images are real. ``digest``, the xxh3_128 of the file's bytes, tells whether the file is still the same.
+    Gains are made even, the mean of those of f and -f, so that filtered images are real.
 
-    Raises ParameterError for what is not a mask, or not the same file; ReadError for a file that cannot be read.
+    Args:
+        file: A gray picture, in which white is 1, or an array of :func:`numpy.save` with the gains as they are; in both
+            DC is in the middle.
+        digest: The xxh3_128 of the file's bytes, which tells whether the file is still the same; None for any.
 
-    >>> gains = H.mask_file("gains.npy")
+    Raises:
+        ParameterError: For what is not a mask, or not the same file.
+        ReadError: For a file that cannot be read.
+
+    Examples:
+        >>> gains = H.mask_file("gains.npy")
+
     """
     if file.lower().endswith(".npy"):
         data = sources.content(file)

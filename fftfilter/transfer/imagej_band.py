@@ -77,11 +77,20 @@ def imagej(
 ) -> Transfer:
     """Return the band of ImageJ's "FFT Bandpass Filter": structures from ``small`` to ``large`` stay, and the mean.
 
-    Both are periods, bare numbers in pixels, or radii in any unit; a ``small`` of 0 keeps the finest. ``suppress``
-    takes out stripes, "horizontal" or "vertical", within a ``tolerance`` of their direction in percent. The gains are
-    meant for ImageJ's padded square, on which :func:`fftfilter.imagej` filters. Raises ParameterError.
+    The gains are meant for ImageJ's padded square, on which :func:`fftfilter.imagej` filters.
 
-    >>> band = H.imagej(40, 3, suppress="horizontal")
+    Args:
+        large: Structures up to this size stay: a period in pixels, by default 40, or a radius in any unit.
+        small: Structures from this size on stay, by default 3 pixels; 0 keeps the finest.
+        suppress: Stripes that are removed: "none", "horizontal" or "vertical".
+        tolerance: How far the stripes may turn, in percent, by default 5.
+
+    Raises:
+        ParameterError: For an invalid value.
+
+    Examples:
+        >>> band = H.imagej(40, 3, suppress="horizontal")
+
     """
     if suppress not in SUPPRESSED:
         raise ParameterError(f"suppress {suppress!r} is unknown: choose {', '.join(SUPPRESSED)}")

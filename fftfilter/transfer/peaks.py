@@ -150,15 +150,24 @@ def notch(
 ) -> Transfer:
     """Return a transfer function that takes out the peak of a wave at ``(fx, fy)`` and its conjugate.
 
-    ``at`` is in cycles per pixel, x to the right and y downward; gain 1/2 lies at the distance ``width`` from the peak,
-    a radius in any unit, by default ``"0.006cyc"``. With ``harmonics``, the multiples 1 to that number are also
-    removed, up to the highest frequency. With ``channels``, counted from 0, a picture with several (``channel_axis`` of
-    a :class:`fftfilter.Filter`) is filtered in these only. With ``mirrored``, ``(fx, -fy)`` is taken out, too: with
-    mirrored edges, a strong wave would come in from its mirror images at the borders. With ``is_wave``, the wave that
-    ``at`` is the exact frequency of is subtracted first, so that no mirror image of it is left. Raises ParameterError.
+    Args:
+        at: (fx, fy) in cycles per pixel, x to the right and y downward.
+        width: The distance from the peak at which the gain is 1/2, a radius in any unit, by default "0.006cyc".
+        shape: How the edge falls: "ideal", "gaussian", "butterworth", "cosine" or "fermi".
+        harmonics: How many multiples of the frequency are removed, the wave itself counted; up to the highest one.
+        channels: The channels that are filtered of a picture with a ``channel_axis``, counted from 0; None for all.
+        mirrored: Whether (fx, -fy) is taken out, too: with mirrored edges, a strong wave would come in from its mirror
+            images at the borders.
+        is_wave: Whether ``at`` is the exact frequency of a wave, which is subtracted first, so that no mirror image of
+            it is left.
 
-    >>> wave = H.notch((0.123, 0.047), width="0.01cyc", harmonics=3)
-    >>> both = H.notch((0.123, 0.047), channels=(0,)) * H.notch((0.2, -0.1), channels=(1, 2))
+    Raises:
+        ParameterError: For an invalid value.
+
+    Examples:
+        >>> wave = H.notch((0.123, 0.047), width="0.01cyc", harmonics=3)
+        >>> both = H.notch((0.123, 0.047), channels=(0,)) * H.notch((0.2, -0.1), channels=(1, 2))
+
     """
     try:
         fx, fy = map(float, at)
@@ -187,12 +196,21 @@ def peaks_only(
 ) -> Transfer:
     """Return a transfer function that passes waves alone, each at ``(fx, fy)`` as for :func:`notch`.
 
-    It is 1 minus the product of their notches. With ``lattice``, of two waves a and b, it also passes m a + n b for all
-    whole m and n up to that number. The output "keep" has their mean, too; "real" and "signed" have the waves alone.
-    Raises ParameterError.
+    It is 1 minus the product of their notches. The output "keep" has the mean, too; "real" and "signed" do not.
 
-    >>> bragg = H.peaks_only((0.11, 0.02), (-0.02, 0.11), lattice=3)
-    >>> crystal = fftfilter.Filter(bragg)(image)
+    Args:
+        at: (fx, fy) of each wave, in cycles per pixel.
+        lattice: Of two waves a and b, m a + n b passes, too, for all whole m and n up to this number.
+        width: The distance from a peak at which the gain is 1/2, a radius in any unit, by default "0.006cyc".
+        shape: How the edge falls, as for :func:`notch`.
+
+    Raises:
+        ParameterError: For an invalid value.
+
+    Examples:
+        >>> bragg = H.peaks_only((0.11, 0.02), (-0.02, 0.11), lattice=3)
+        >>> crystal = fftfilter.Filter(bragg)(image)
+
     """
     if not at:
         raise ParameterError("no wave is given: give one or more as (fx, fy) in cycles per pixel")

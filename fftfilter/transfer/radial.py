@@ -208,17 +208,23 @@ def lowpass(
 ) -> Transfer:
     """Return a transfer function that passes what is nearer to DC than a cutoff.
 
-    ``radius`` is a number of cycles across the image's shorter side n, by default n/8, or a text with a unit: ``"8px"``
-    (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of the Nyquist frequency). Physical units need the size of a
-    pixel (``pixel_size`` of :class:`fftfilter.Filter`): ``"2.6um"`` (period; also nm, mm, cm, m, in), ``"150lpi"``
-    (lines per inch), ``"12lp/mm"`` (line pairs per mm).
+    Args:
+        radius: The cutoff in cycles across the shorter side n, by default n/8; or with a unit: "8px" (a period),
+            "0.125cyc" (cycles per pixel), "25%" (of 0.5 cycles per pixel); with a ``pixel_size`` also "2.6um" (a
+            period; km, m, cm, mm, nm, A, in, too), "0.43/nm" (cycles per nm), "150lpi" (lines per inch), "12lp/mm"
+            (line pairs per mm) and "5arcsec".
+        shape: How the edge falls: "ideal", "gaussian", "butterworth", "cosine" or "fermi".
+        order: The steepness of "butterworth", 1 to 100, by default 2.
+        width: The width of the edge of "cosine", by default r/2, at most 2 r, or "fermi", by default r/10, at most r;
+            a radius in any unit.
 
-    ``shape`` is ideal, gaussian, butterworth, cosine or fermi. ``order`` is the steepness of butterworth, 1 to 100, by
-    default 2; ``width``, a radius in any unit, is that of the edge of cosine (by default r/2, at most 2 r) or fermi
-    (r/10, at most r). Raises ParameterError.
+    Raises:
+        ParameterError: For an invalid value.
 
-    >>> H.lowpass("8px", shape="butterworth", order=4) * H.highpass(3)
-    H.lowpass('8px', shape='butterworth', order=4) * H.highpass(3)
+    Examples:
+        >>> H.lowpass("8px", shape="butterworth", order=4) * H.highpass(3)
+        H.lowpass('8px', shape='butterworth', order=4) * H.highpass(3)
+
     """
     return _transfer("lowpass", {"radius": radius}, shape, order, width)
 
@@ -232,8 +238,20 @@ def highpass(
 ) -> Transfer:
     """Return 1 - :func:`lowpass`: it passes what is farther from DC than a cutoff.
 
-    >>> H.highpass("25%", shape="fermi", width="2%")
-    H.highpass('25%', shape='fermi', width='2%')
+    Args:
+        radius: The cutoff in units as for :func:`lowpass`, by default n/8.
+        shape: How the edge falls: "ideal", "gaussian", "butterworth", "cosine" or "fermi".
+        order: The steepness of "butterworth", 1 to 100, by default 2.
+        width: The width of the edge of "cosine", by default r/2, at most 2 r, or "fermi", by default r/10, at most r;
+            a radius in any unit.
+
+    Raises:
+        ParameterError: For an invalid value.
+
+    Examples:
+        >>> H.highpass("25%", shape="fermi", width="2%")
+        H.highpass('25%', shape='fermi', width='2%')
+
     """
     return _transfer("highpass", {"radius": radius}, shape, order, width)
 
@@ -248,10 +266,21 @@ def bandpass(
 ) -> Transfer:
     """Return :func:`lowpass` of ``outer`` times :func:`highpass` of ``inner``: it passes what lies between.
 
-    The two may change places: the inner one is what is nearer to DC, of periods the longer one. Raises ParameterError.
+    Args:
+        inner: The cutoff that is nearer to DC, of periods the longer one, in units as for :func:`lowpass`.
+        outer: The other cutoff; the two may change places.
+        shape: How the edge falls: "ideal", "gaussian", "butterworth", "cosine" or "fermi".
+        order: The steepness of "butterworth", 1 to 100, by default 2.
+        width: The width of the edge of "cosine", by default r/2, at most 2 r, or "fermi", by default r/10, at most r;
+            a radius in any unit.
 
-    >>> H.bandpass("20px", "4px", shape="gaussian")
-    H.bandpass('20px', '4px', shape='gaussian')
+    Raises:
+        ParameterError: For an invalid value, or two cutoffs that are the same.
+
+    Examples:
+        >>> H.bandpass("20px", "4px", shape="gaussian")
+        H.bandpass('20px', '4px', shape='gaussian')
+
     """
     return _transfer("bandpass", {"outer": outer, "inner": inner}, shape, order, width)
 
@@ -266,8 +295,21 @@ def bandstop(
 ) -> Transfer:
     """Return 1 - :func:`bandpass`: it removes what lies between two cutoffs.
 
-    >>> H.bandstop(30, 34)
-    H.bandstop(30, 34)
+    Args:
+        inner: The cutoff that is nearer to DC, of periods the longer one, in units as for :func:`lowpass`.
+        outer: The other cutoff; the two may change places.
+        shape: How the edge falls: "ideal", "gaussian", "butterworth", "cosine" or "fermi".
+        order: The steepness of "butterworth", 1 to 100, by default 2.
+        width: The width of the edge of "cosine", by default r/2, at most 2 r, or "fermi", by default r/10, at most r;
+            a radius in any unit.
+
+    Raises:
+        ParameterError: For an invalid value, or two cutoffs that are the same.
+
+    Examples:
+        >>> H.bandstop(30, 34)
+        H.bandstop(30, 34)
+
     """
     return _transfer("bandstop", {"outer": outer, "inner": inner}, shape, order, width)
 

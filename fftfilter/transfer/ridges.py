@@ -252,13 +252,22 @@ def stripes(
 ) -> Transfer:
     """Return a transfer function that takes out stripes which run along an angle, of all periods.
 
-    ``angle`` is in degrees, counterclockwise in the picture; 0 means horizontal stripes. With "auto", a picture's own
-    stripes are found, of all angles, and a picture without any stays as it is. Stripes are removed as far as each
-    picture has them. With a ``width`` or a ``spare``, the gain is the same for all pictures: ``width`` is where it is
-    1/2 beside the ridge in the spectrum, by default ``"0.003cyc"``; frequencies below ``spare`` stay, by default
-    ``"40px"``. Both are radii in any unit. Raises ParameterError.
+    Stripes are removed as far as each picture has them. With a ``width`` or a ``spare``, the gain is the same for all
+    pictures.
 
-    >>> slanted = H.stripes(33, spare="20px")
+    Args:
+        angle: Degrees, counterclockwise in the picture, 0 for horizontal stripes. With "auto" those of each picture are
+            found, of all angles, and a picture without any stays as it is.
+        width: The distance from the stripes' line in the spectrum at which the gain is 1/2, a radius in any unit, by
+            default "0.003cyc".
+        spare: The cutoff below which frequencies stay, a radius in any unit, by default "40px".
+
+    Raises:
+        ParameterError: For an invalid value.
+
+    Examples:
+        >>> slanted = H.stripes(33, spare="20px")
+
     """
     degrees: float | Literal["auto"] = "auto" if angle == AUTO else number(angle)
     if isinstance(degrees, float) and not math.isfinite(degrees):

@@ -18,6 +18,7 @@ from ..errors import ParameterError, TooLargeError, WriteError
 from ..files.atomic import growing
 from ..files.messages import reason, shown
 from ..files.sources import Slices
+from ..filters.help import spelled_out
 from ..images.formats import FORMATS, ZARR
 from ..images.pages import PALETTES, hdu_of
 from ..memory import WAITING_BYTES
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     Share = Callable[..., Sequence[Done]]
 
 
+@spelled_out("dtype", "levels", "white")
 def filter_stack(
     source: FileName,
     target: FileName,
@@ -67,18 +69,38 @@ def filter_stack(
     """Filter the pages of a file into another one, page by page; return their number.
 
     Files are TIFF, FITS, GIF, animated PNG and WebP, and pictures. Count, order, durations, description, resolution and
-    compression stay, as far as the target's format can hold them. ``pages`` is "2-5", "3", "3-" or "-5", counted from
-    1; ``hdu`` is that of a FITS, counted from 0, or "NAME", "NAME,VERSION" or "all"; ``level`` is that of an OME-Zarr,
-    counted from 0; ``palette`` says whether one is a "table" of intensities or "colors". ``missing`` is "alpha", "none"
-    or a mask's file, and ``nodata`` a value. ``strip`` leaves metadata out, ``in_place`` allows the target to be the
-    source, and the others are as on the command line. ``options`` are those of :class:`Filter`; ``scale`` may be
-    "stack", too: one for all pages, which are filtered twice for it.
+    compression stay, as far as the target's format can hold them. The target appears whole or not at all. ``scale`` may
+    be "stack", too: one for all pages, which are filtered twice for it.
 
-    Raises ReadError, also for a page that is missing, WriteError, ParameterError, TooLargeError and DeviceError. The
-    target appears whole or not at all.
+    Args:
+        source: The name of a file, or "-" for standard input.
+        target: The name of a file, or "-" for standard output.
+        pages: Those that are filtered, counted from 1: "2-5", "3", "3-", "-5", "2-120:2" or "2,4,6"; by default all.
+        hdu: That of a FITS: a number from 0, "NAME", "NAME,VERSION" or "all".
+        level: That of an OME-Zarr, counted from 0.
+        palette: What a palette has: a "table" of intensities, or "colors"; by default its colors tell.
+        missing: "alpha", "none", or the name of a mask's file.
+        nodata: The value of missing pixels.
+        png_level: How far a PNG is compressed, 0 to 9.
+        quality: That of JPEG and other lossy formats, 1 to 100.
+        compression: That of a TIFF, by default the source's.
+        strip: Whether metadata are left out.
+        in_place: Whether the target may be the source.
 
-    >>> fftfilter.filter_stack("cells.tif", "flat.tif", H.bandpass("96px", "7px"))
-    1
+    Returns:
+        The number of pages.
+
+    Raises:
+        ReadError: For a file that cannot be read, or a page that is missing.
+        WriteError: For a target that cannot be written.
+        ParameterError: For an invalid value.
+        DeviceError: Without a usable device.
+        TooLargeError: For a page that the device or the machine cannot hold.
+
+    Examples:
+        >>> fftfilter.filter_stack("cells.tif", "flat.tif", H.bandpass("96px", "7px"))
+        1
+
     """
     from ..analysis.search import AutoNotches
     from ..filters import check_transfer
