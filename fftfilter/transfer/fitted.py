@@ -125,18 +125,13 @@ class Descreen(Part):
 def wiener(noise: float | str | None = None) -> Transfer:
     """Return Wiener's filter, whose gains follow from each picture's own power spectrum: less noise, less detail.
 
-    The noise has to be the same at all frequencies, as that of a sensor.
+    The noise has to be the same at all frequencies, as that of a sensor. Raises ParameterError.
 
     Args:
         noise: The standard deviation of the noise in gray levels, with white as 255; by default, or as "auto", it is
             measured where the spectrum is lowest.
 
-    Raises:
-        ParameterError: For an invalid value.
-
-    Examples:
-        >>> quiet = fftfilter.Filter(H.wiener(8))(image)
-
+    >>> quiet = fftfilter.Filter(H.wiener(8))(image)
     """
     if noise is None or noise == AUTO:
         return Transfer((Wiener(None),))
@@ -149,19 +144,14 @@ def wiener(noise: float | str | None = None) -> Transfer:
 
 
 def descreen(strength: float | None = None, keep_detail: float = 0.0) -> Transfer:
-    """Return what takes a printer's screens out of each picture: for :class:`fftfilter.DescreenFilter`.
+    """Return what takes a printer's screens out of each picture: raises ParameterError.
 
     Args:
         strength: How far a screen's waves have to stand out from the frequencies around them, in dB, by default 18.
         keep_detail: The part of what smoothing takes that stays, in percent: 0, up to 100 for notches alone, or down to
             -50 for a smoother picture.
 
-    Raises:
-        ParameterError: For an invalid value.
-
-    Examples:
-        >>> fftfilter.save_filter(H.descreen(20), "print.json")
-
+    >>> fftfilter.save_filter(H.descreen(20), "print.json")
     """
     kept = number(keep_detail)
     if not -50 <= kept <= 100:

@@ -115,10 +115,8 @@ def mask(gains: ArrayLike, *, any_size: bool = False) -> Transfer:
     Raises:
         ParameterError: For gains that are not real, not finite or not an array of two dimensions.
 
-    Examples:
-        >>> fy, fx = np.fft.fftfreq(image.shape[0])[:, None], np.fft.fftfreq(image.shape[1])
-        >>> fine = fftfilter.Filter(H.mask(abs(fx) + abs(fy) > 0.1), edges="wrap")(image)
-
+    >>> fy, fx = np.fft.fftfreq(image.shape[0])[:, None], np.fft.fftfreq(image.shape[1])
+    >>> fine = fftfilter.Filter(H.mask(abs(fx) + abs(fy) > 0.1), edges="wrap")(image)
     """
     check_unmasked("mask", gains)
     array = np.asarray(gains)
@@ -210,12 +208,10 @@ def function(of: Callable[[NDArray[np.float64], NDArray[np.float64]], ArrayLike]
     Raises:
         ParameterError: For gains that are not conjugate, not finite or larger than the bound.
 
-    Examples:
-        >>> upward = H.function(lambda fx, fy: np.exp(-2 * np.pi * 30 * np.hypot(fx, fy)))  # by 30 pixels
-        >>> higher = fftfilter.Filter(upward, output="real")(image)
-        >>> derivative = H.function(lambda fx, fy: 2j * np.pi * fx + 0 * fy, largest=np.pi)  # across, per pixel
-        >>> slopes = fftfilter.Filter(derivative * H.lowpass("8px"), output="real")(image)
-
+    >>> upward = H.function(lambda fx, fy: np.exp(-2 * np.pi * 30 * np.hypot(fx, fy)))  # by 30 pixels
+    >>> higher = fftfilter.Filter(upward, output="real")(image)
+    >>> derivative = H.function(lambda fx, fy: 2j * np.pi * fx + 0 * fy, largest=np.pi)  # across, per pixel
+    >>> slopes = fftfilter.Filter(derivative * H.lowpass("8px"), output="real")(image)
     """
     if not callable(of):
         raise ParameterError(f"{of!r} is not a function: give one of fx and fy, such as lambda fx, fy: fx * fx < 0.01")
@@ -251,9 +247,7 @@ def mask_file(file: str, digest: str | None = None) -> Transfer:
         ParameterError: For what is not a mask, or not the same file.
         ReadError: For a file that cannot be read.
 
-    Examples:
-        >>> gains = H.mask_file("gains.npy")
-
+    >>> gains = H.mask_file("gains.npy")
     """
     if file.lower().endswith(".npy"):
         data = sources.content(file)

@@ -77,7 +77,8 @@ def imagej(
 ) -> Transfer:
     """Return the band of ImageJ's "FFT Bandpass Filter": structures from ``small`` to ``large`` stay, and the mean.
 
-    The gains are meant for ImageJ's padded square, on which :func:`fftfilter.imagej` filters.
+    The gains are meant for ImageJ's padded square, on which :func:`fftfilter.imagej` filters. Raises
+    ParameterError.
 
     Args:
         large: Structures up to this size stay: a period in pixels, by default 40, or a radius in any unit.
@@ -85,12 +86,7 @@ def imagej(
         suppress: Stripes that are removed: "none", "horizontal" or "vertical".
         tolerance: How far the stripes may turn, in percent, by default 5.
 
-    Raises:
-        ParameterError: For an invalid value.
-
-    Examples:
-        >>> band = H.imagej(40, 3, suppress="horizontal")
-
+    >>> band = H.imagej(40, 3, suppress="horizontal")
     """
     if suppress not in SUPPRESSED:
         raise ParameterError(f"suppress {suppress!r} is unknown: choose {', '.join(SUPPRESSED)}")

@@ -148,7 +148,7 @@ def notch(
     mirrored: bool = False,
     is_wave: bool = False,
 ) -> Transfer:
-    """Return a transfer function that takes out the peak of a wave at ``(fx, fy)`` and its conjugate.
+    """Return a transfer function that takes out the peak of a wave and its conjugate; raises ParameterError.
 
     Args:
         at: (fx, fy) in cycles per pixel, x to the right and y downward.
@@ -161,13 +161,8 @@ def notch(
         is_wave: Whether ``at`` is the exact frequency of a wave, which is subtracted first, so that no mirror image of
             it is left.
 
-    Raises:
-        ParameterError: For an invalid value.
-
-    Examples:
-        >>> wave = H.notch((0.123, 0.047), width="0.01cyc", harmonics=3)
-        >>> both = H.notch((0.123, 0.047), channels=(0,)) * H.notch((0.2, -0.1), channels=(1, 2))
-
+    >>> wave = H.notch((0.123, 0.047), width="0.01cyc", harmonics=3)
+    >>> both = H.notch((0.123, 0.047), channels=(0,)) * H.notch((0.2, -0.1), channels=(1, 2))
     """
     try:
         fx, fy = map(float, at)
@@ -196,7 +191,8 @@ def peaks_only(
 ) -> Transfer:
     """Return a transfer function that passes waves alone, each at ``(fx, fy)`` as for :func:`notch`.
 
-    It is 1 minus the product of their notches. The output "keep" has the mean, too; "real" and "signed" do not.
+    It is 1 minus the product of their notches. The output "keep" has the mean, too; "real" and "signed" do not. Raises
+    ParameterError.
 
     Args:
         at: (fx, fy) of each wave, in cycles per pixel.
@@ -204,13 +200,8 @@ def peaks_only(
         width: The distance from a peak at which the gain is 1/2, a radius in any unit, by default "0.006cyc".
         shape: How the edge falls, as for :func:`notch`.
 
-    Raises:
-        ParameterError: For an invalid value.
-
-    Examples:
-        >>> bragg = H.peaks_only((0.11, 0.02), (-0.02, 0.11), lattice=3)
-        >>> crystal = fftfilter.Filter(bragg)(image)
-
+    >>> bragg = H.peaks_only((0.11, 0.02), (-0.02, 0.11), lattice=3)
+    >>> crystal = fftfilter.Filter(bragg)(image)
     """
     if not at:
         raise ParameterError("no wave is given: give one or more as (fx, fy) in cycles per pixel")

@@ -206,7 +206,7 @@ def lowpass(
     order: int | None = None,
     width: RadiusLike | None = None,
 ) -> Transfer:
-    """Return a transfer function that passes what is nearer to DC than a cutoff.
+    """Return a transfer function that passes what is nearer to DC than a cutoff; raises ParameterError.
 
     Args:
         radius: The cutoff in cycles across the shorter side n, by default n/8; or with a unit: "8px" (a period),
@@ -218,13 +218,8 @@ def lowpass(
         width: The width of the edge of "cosine", by default r/2, at most 2 r, or "fermi", by default r/10, at most r;
             a radius in any unit.
 
-    Raises:
-        ParameterError: For an invalid value.
-
-    Examples:
-        >>> H.lowpass("8px", shape="butterworth", order=4) * H.highpass(3)
-        H.lowpass('8px', shape='butterworth', order=4) * H.highpass(3)
-
+    >>> H.lowpass("8px", shape="butterworth", order=4) * H.highpass(3)
+    H.lowpass('8px', shape='butterworth', order=4) * H.highpass(3)
     """
     return _transfer("lowpass", {"radius": radius}, shape, order, width)
 
@@ -236,7 +231,7 @@ def highpass(
     order: int | None = None,
     width: RadiusLike | None = None,
 ) -> Transfer:
-    """Return 1 - :func:`lowpass`: it passes what is farther from DC than a cutoff.
+    """Return 1 - :func:`lowpass`: it passes what is farther from DC than a cutoff; raises ParameterError.
 
     Args:
         radius: The cutoff in units as for :func:`lowpass`, by default n/8.
@@ -245,13 +240,8 @@ def highpass(
         width: The width of the edge of "cosine", by default r/2, at most 2 r, or "fermi", by default r/10, at most r;
             a radius in any unit.
 
-    Raises:
-        ParameterError: For an invalid value.
-
-    Examples:
-        >>> H.highpass("25%", shape="fermi", width="2%")
-        H.highpass('25%', shape='fermi', width='2%')
-
+    >>> H.highpass("25%", shape="fermi", width="2%")
+    H.highpass('25%', shape='fermi', width='2%')
     """
     return _transfer("highpass", {"radius": radius}, shape, order, width)
 
@@ -264,7 +254,7 @@ def bandpass(
     order: int | None = None,
     width: RadiusLike | None = None,
 ) -> Transfer:
-    """Return :func:`lowpass` of ``outer`` times :func:`highpass` of ``inner``: it passes what lies between.
+    """Return :func:`lowpass` of ``outer`` times :func:`highpass` of ``inner``; raises ParameterError.
 
     Args:
         inner: The cutoff that is nearer to DC, of periods the longer one, in units as for :func:`lowpass`.
@@ -274,13 +264,8 @@ def bandpass(
         width: The width of the edge of "cosine", by default r/2, at most 2 r, or "fermi", by default r/10, at most r;
             a radius in any unit.
 
-    Raises:
-        ParameterError: For an invalid value, or two cutoffs that are the same.
-
-    Examples:
-        >>> H.bandpass("20px", "4px", shape="gaussian")
-        H.bandpass('20px', '4px', shape='gaussian')
-
+    >>> H.bandpass("20px", "4px", shape="gaussian")
+    H.bandpass('20px', '4px', shape='gaussian')
     """
     return _transfer("bandpass", {"outer": outer, "inner": inner}, shape, order, width)
 
@@ -293,7 +278,7 @@ def bandstop(
     order: int | None = None,
     width: RadiusLike | None = None,
 ) -> Transfer:
-    """Return 1 - :func:`bandpass`: it removes what lies between two cutoffs.
+    """Return 1 - :func:`bandpass`: it removes what lies between two cutoffs; raises ParameterError.
 
     Args:
         inner: The cutoff that is nearer to DC, of periods the longer one, in units as for :func:`lowpass`.
@@ -303,13 +288,8 @@ def bandstop(
         width: The width of the edge of "cosine", by default r/2, at most 2 r, or "fermi", by default r/10, at most r;
             a radius in any unit.
 
-    Raises:
-        ParameterError: For an invalid value, or two cutoffs that are the same.
-
-    Examples:
-        >>> H.bandstop(30, 34)
-        H.bandstop(30, 34)
-
+    >>> H.bandstop(30, 34)
+    H.bandstop(30, 34)
     """
     return _transfer("bandstop", {"outer": outer, "inner": inner}, shape, order, width)
 

@@ -253,7 +253,7 @@ def stripes(
     """Return a transfer function that takes out stripes which run along an angle, of all periods.
 
     Stripes are removed as far as each picture has them. With a ``width`` or a ``spare``, the gain is the same for all
-    pictures.
+    pictures. Raises ParameterError.
 
     Args:
         angle: Degrees, counterclockwise in the picture, 0 for horizontal stripes. With "auto" those of each picture are
@@ -262,12 +262,7 @@ def stripes(
             default "0.003cyc".
         spare: The cutoff below which frequencies stay, a radius in any unit, by default "40px".
 
-    Raises:
-        ParameterError: For an invalid value.
-
-    Examples:
-        >>> slanted = H.stripes(33, spare="20px")
-
+    >>> slanted = H.stripes(33, spare="20px")
     """
     degrees: float | Literal["auto"] = "auto" if angle == AUTO else number(angle)
     if isinstance(degrees, float) and not math.isfinite(degrees):
