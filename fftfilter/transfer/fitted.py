@@ -132,6 +132,7 @@ def wiener(noise: float | str | None = None) -> Transfer:
             measured where the spectrum is lowest.
 
     >>> quiet = fftfilter.Filter(H.wiener(8))(image)
+
     """
     if noise is None or noise == AUTO:
         return Transfer((Wiener(None),))
@@ -144,7 +145,7 @@ def wiener(noise: float | str | None = None) -> Transfer:
 
 
 def descreen(strength: float | None = None, keep_detail: float = 0.0) -> Transfer:
-    """Return what takes a printer's screens out of each picture: raises ParameterError.
+    """Return what takes a printer's screens out of each picture; raises ParameterError.
 
     Args:
         strength: How far a screen's waves have to stand out from the frequencies around them, in dB, by default 18.
@@ -152,6 +153,7 @@ def descreen(strength: float | None = None, keep_detail: float = 0.0) -> Transfe
             -50 for a smoother picture.
 
     >>> fftfilter.save_filter(H.descreen(20), "print.json")
+
     """
     kept = number(keep_detail)
     if not -50 <= kept <= 100:

@@ -117,6 +117,7 @@ def mask(gains: ArrayLike, *, any_size: bool = False) -> Transfer:
 
     >>> fy, fx = np.fft.fftfreq(image.shape[0])[:, None], np.fft.fftfreq(image.shape[1])
     >>> fine = fftfilter.Filter(H.mask(abs(fx) + abs(fy) > 0.1), edges="wrap")(image)
+
     """
     check_unmasked("mask", gains)
     array = np.asarray(gains)
@@ -212,6 +213,7 @@ def function(of: Callable[[NDArray[np.float64], NDArray[np.float64]], ArrayLike]
     >>> higher = fftfilter.Filter(upward, output="real")(image)
     >>> derivative = H.function(lambda fx, fy: 2j * np.pi * fx + 0 * fy, largest=np.pi)  # across, per pixel
     >>> slopes = fftfilter.Filter(derivative * H.lowpass("8px"), output="real")(image)
+
     """
     if not callable(of):
         raise ParameterError(f"{of!r} is not a function: give one of fx and fy, such as lambda fx, fy: fx * fx < 0.01")
@@ -248,6 +250,7 @@ def mask_file(file: str, digest: str | None = None) -> Transfer:
         ReadError: For a file that cannot be read.
 
     >>> gains = H.mask_file("gains.npy")
+
     """
     if file.lower().endswith(".npy"):
         data = sources.content(file)

@@ -87,6 +87,7 @@ def imagej(
         tolerance: How far the stripes may turn, in percent, by default 5.
 
     >>> band = H.imagej(40, 3, suppress="horizontal")
+
     """
     if suppress not in SUPPRESSED:
         raise ParameterError(f"suppress {suppress!r} is unknown: choose {', '.join(SUPPRESSED)}")

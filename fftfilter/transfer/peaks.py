@@ -163,6 +163,7 @@ def notch(
 
     >>> wave = H.notch((0.123, 0.047), width="0.01cyc", harmonics=3)
     >>> both = H.notch((0.123, 0.047), channels=(0,)) * H.notch((0.2, -0.1), channels=(1, 2))
+
     """
     try:
         fx, fy = map(float, at)
@@ -202,6 +203,7 @@ def peaks_only(
 
     >>> bragg = H.peaks_only((0.11, 0.02), (-0.02, 0.11), lattice=3)
     >>> crystal = fftfilter.Filter(bragg)(image)
+
     """
     if not at:
         raise ParameterError("no wave is given: give one or more as (fx, fy) in cycles per pixel")

@@ -220,6 +220,7 @@ def lowpass(
 
     >>> H.lowpass("8px", shape="butterworth", order=4) * H.highpass(3)
     H.lowpass('8px', shape='butterworth', order=4) * H.highpass(3)
+
     """
     return _transfer("lowpass", {"radius": radius}, shape, order, width)
 
@@ -242,6 +243,7 @@ def highpass(
 
     >>> H.highpass("25%", shape="fermi", width="2%")
     H.highpass('25%', shape='fermi', width='2%')
+
     """
     return _transfer("highpass", {"radius": radius}, shape, order, width)
 
@@ -266,6 +268,7 @@ def bandpass(
 
     >>> H.bandpass("20px", "4px", shape="gaussian")
     H.bandpass('20px', '4px', shape='gaussian')
+
     """
     return _transfer("bandpass", {"outer": outer, "inner": inner}, shape, order, width)
 
@@ -290,6 +293,7 @@ def bandstop(
 
     >>> H.bandstop(30, 34)
     H.bandstop(30, 34)
+
     """
     return _transfer("bandstop", {"outer": outer, "inner": inner}, shape, order, width)
 

@@ -263,6 +263,7 @@ def stripes(
         spare: The cutoff below which frequencies stay, a radius in any unit, by default "40px".
 
     >>> slanted = H.stripes(33, spare="20px")
+
     """
     degrees: float | Literal["auto"] = "auto" if angle == AUTO else number(angle)
     if isinstance(degrees, float) and not math.isfinite(degrees):
