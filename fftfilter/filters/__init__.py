@@ -3,9 +3,9 @@
 filter.py       the class, with its documentation and the only lock; pickled, shown as text, with other options
 description.py  a filter's transfer function and options, checked
 help.py         options in signatures and docstrings
-call.py         an image's way to the pipeline and back, also with missing pixels; weak ones again in double precision
+call.py         an array's way to the pipeline and back, also with missing pixels and along other axes; weak ones again
+                in double precision
 libraries.py    arrays of other libraries: xarray, Dask, PyTorch, JAX
-along_axes.py   an array's way along other axes than those of pictures: volume by volume
 volumes.py      which axes these are, and the pipeline of a volume
 pipelines.py    a filter on its device: chooses and keeps the pipeline of an image; mirrored edges, streams
 """

@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import check_finite, gray_of, largest_of, pixel_type, pixels_of, planes_of, scaled
+from ..arrays import as_numpy, check_finite, check_image, gray_of, largest_of, pixel_type, pixels_of, planes_of, scaled
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
-from ..missing import fill, filled_by, waves_of
-from ..output.histogram import ByHistogram
+from ..missing import fill, filled, filled_by, waves_of
 from ..output.luma import filtered_part
 from ..output.modes import Auto
 from ..output.ramp import PIXELS, Facts, Gray, Stack, as_type, on_valid, pixels, ramps
 from ..output.rounding import NOISE, WEAK, deviation, mean_deviation, spread, weak_below
-from .pipelines import Mirrored
+from .pipelines import Mirrored, ramps_on_host
 
 if TYPE_CHECKING:
     from ..arrays import Array
     from ..device.launcher import Pipeline
     from ..fused.gpu.stream import Started
-    from ..output.histogram import Ramps
     from .description import PixelOptions
+    from .filter import Filter
     from .pipelines import Prepared
+    from .volumes import Volume
 
     Observe = Callable[[str, Array], None] | None
     Begun = tuple[Started, Callable[[Array, Started], tuple["Array", "Found"]]]
@@ -235,11 +235,7 @@ def removed(prepared: Prepared, planes: Array, left: Array, holes: Array, gray: 
     own, mode = prepared.description, prepared.description.mode
     values, found = picture(prepared.of_values(), left, holes, gray)
     values = values + (planes - left)
-    by_own: Ramps = None
-    if isinstance(own.scale, Auto):
-        by_own = ByHistogram(own.output, own.scale, gray.dtype, gray.levels)
-    elif not mode.is_values:
-        by_own = ramps(own.output, own.scale, gray=gray, samples=planes.size)
+    by_own = ramps_on_host(own, gray, planes.size)
     of_output = gray._replace(dtype=prepared.launcher.real) if mode.is_values else gray
     made = on_valid(values, planes, holes, by_own, gray=of_output, deviation=float(deviation(planes).max()))
     return made.pixels, Found(np.array([(0.0, made.largest)]), [made.clipped], found.weak)
@@ -280,15 +276,11 @@ def _on_valid(
     returns filtered values, and the host makes pixels of them.
     """
     described, launcher = prepared.description, prepared.launcher
-    output, scale, is_values = described.output, described.scale, described.mode.is_values
+    is_values = described.mode.is_values
     if described.mode.is_absolute and not described.transfer.is_real:
         raise ParameterError("a magnitude of complex values takes no missing pixels: take output real, or fill them")
     whole, base, unit = _filled(prepared, planes, holes)
-    own: Ramps = None
-    if isinstance(scale, Auto):
-        own = ByHistogram(output, scale, gray.dtype, gray.levels)
-    elif not is_values:
-        own = ramps(output, scale, [unit], gray=gray, samples=whole.size)
+    own = ramps_on_host(described, gray, whole.size, [unit])
     far = float(deviation(whole).max()) * described.transfer.largest
 
     of_values = prepared.of_values()
@@ -334,3 +326,71 @@ def _filled(prepared: Prepared, planes: Array, holes: Array) -> tuple[Array, Arr
         None if of_waves is None else lambda part: picture(of_waves, part, None, AS_FLOATS)[0],
     )
     return whole, base, unit
+
+
+# Along other axes than those of pictures
+
+
+def along_axes(prepared: Prepared, image: Array, missing: Any, of_pixels: PixelOptions) -> tuple[Array, Found]:
+    """Filter an array along the axes of a description, volume by volume, as a filter's call does.
+
+    Missing samples are filled plane by plane. Along one axis all of an array is one volume. Raises ParameterError.
+    """
+    volume = prepared.description.volume
+    assert volume is not None  # noqa: S101  the filter has asked
+    places, count = volume.places(image), volume.number
+    if not image.size:
+        check_image(image.shape, image.dtype, None)  # raises
+    last = (0,) if count == 1 else tuple(range(-count, 0))
+
+    def volumes(array: Array) -> Array:
+        """Return ``(volumes, depth, height, width)``."""
+        moved = np.moveaxis(array, places, last)
+        if count == 1:
+            return moved.reshape(1, len(moved), -1, moved.shape[-1] if moved.ndim > 1 else 1)
+        return moved.reshape(-1, *(1,) * (3 - count), *moved.shape[-count:])
+
+    stack, holes, masked = volumes(np.asarray(image)), None, is_masked(image)
+    if masked or missing is not None:
+        holes = np.ma.getmaskarray(image)
+        holes = volumes(holes if missing is None else holes | as_numpy(missing))
+    each = [_volume(prepared, one, None if holes is None else holes[i], of_pixels) for i, one in enumerate(stack)]
+    made = each[0][0] if len(each) == 1 else np.stack([result for result, _ in each])
+    moved = np.moveaxis(image, places, last).shape
+    result = np.moveaxis(made.reshape(moved), last, places)
+    return np.ma.MaskedArray(result, np.ma.getmaskarray(image)) if masked else result, Found.of_all(
+        [f for _, f in each]
+    )
+
+
+def _volume(prepared: Prepared, planes: Array, holes: Array | None, of_pixels: PixelOptions) -> tuple[Array, Found]:
+    """Filter a volume ``(depth, height, width)``; what is weak or undecided once more in double precision."""
+    if holes is None or not holes.any():
+        with suppress(MissingError):
+            made, found = call(prepared, planes, 0, of_pixels)
+            if getattr(prepared.pipeline, "is_weak", False) and prepared.launcher.real == np.float32:
+                with suppress(TooLargeError):
+                    again, found = call(prepared.in_double(), planes, 0, of_pixels)
+                    return again.astype(made.dtype, copy=False), found._replace(weak=1)
+            return made, found
+    own = prepared.description
+    if not (own.mode.keeps_levels or own.mode.is_values):
+        raise ParameterError(
+            f"output {own.output} of a volume takes no missing samples: take keep or real, or fill them"
+        )
+    holes = np.logical_or(np.isnan(planes), False if holes is None else holes)
+    if holes.all():
+        return planes.copy(), Found(np.zeros((1, 2)), [0.0])
+    made, found = _volume(prepared, filled(planes, holes, prepared.description.options.get("device")), None, of_pixels)
+    return np.where(holes, planes.astype(made.dtype), made), found
+
+
+def by_pictures(filter_: Filter, volume: Volume, image: Array, missing: Any, of_pixels: PixelOptions) -> Array:
+    """Filter all pictures of an array along two axes, by a filter of pictures."""
+    places = volume.places(image)
+    moved = np.moveaxis(image, places, (-2, -1))
+    if missing is not None:
+        missing = np.moveaxis(np.broadcast_to(as_numpy(missing), image.shape), places, (-2, -1))
+        missing = missing.reshape(-1, *moved.shape[-2:])
+    made = filter_(moved.reshape(-1, *moved.shape[-2:]), **{**of_pixels, "missing": missing})
+    return np.moveaxis(made.reshape(moved.shape), (-2, -1), places)

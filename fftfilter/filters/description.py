@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from .. import memory
 from ..arrays import is_wide
-from ..engine import FUSED, Engine, choose
+from ..engine import FUSED, choose
 from ..errors import ParameterError, check_option
 from ..output.modes import ALL, MODES, Auto, Mode, Output, check_channels, check_scale, scale_of
 from ..region import RegionOptions, area_of, region_of
@@ -75,30 +74,75 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-@dataclass(eq=False, repr=False)  # what it writes code for takes time
 class Description:
-    """A transfer function and checked options: everything but the device that decides a filter's results."""
+    """A transfer function and checked options: everything but the device that decides a filter's results.
 
-    transfer: Transfer
-    on_grid: Transfer
-    """The function that filters: an output that keeps the mean needs an H(0) of 1."""
-    output: Output
-    scale: Scale | None
-    edges: Edges
-    channels: Channels | None
-    """The part of color pictures that is filtered; None for all channels."""
-    engine: Engine
-    transpose: Transpose | None
-    auto: AutoNotches | None
-    """How the waves of each picture are found, if they are to be removed, too."""
-    region: Region | None
-    """The part of each picture that is filtered, if not all is."""
-    ignore: Area | None
-    """The pixels of each picture that nothing is found in."""
-    options: Mapping[str, Any]
-    """The given options, without those that are defaults."""
-    volume: Volume | None = None
-    """The axes that are filtered, if not those of pictures."""
+    Raises ParameterError.
+    """
+
+    def __init__(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
+        check_transfer(transfer)
+        self.output: Output = options.get("output", DEFAULTS["output"])
+        self.edges: Edges = options.get("edges", DEFAULTS["edges"])
+        self.transpose: Transpose | None = options.get("transpose")
+        self.volume: Volume | None = None  # the axes that are filtered, if not those of pictures
+        self.region: Region | None = None  # the part of each picture that is filtered, if not all is
+        self.ignore: Area | None = None  # the pixels of each picture that nothing is found in
+        self.auto: AutoNotches | None = None  # how the waves of each picture are found, if they are to be removed, too
+        transfer = self._with_pixels(transfer, options)
+        if (depth := options.get("depth")) is not None:
+            transfer = transfer.with_depth(depth)
+        if transfer.lacks_pixel_size:
+            transfer.lacks_pixel_size.bins(1, 1)  # raises
+        transfer.check()
+        self.transfer = transfer
+        check_option("output", self.output, MODES)
+        check_option("edges", self.edges, EDGES)
+        self.scale: Scale | None = scale_of(options.get("scale"))
+        check_scale(self.output, self.scale)
+        check_channels(self.output, channels := options.get("channels"))
+        # The part of color pictures that is filtered; None for all channels.
+        self.channels: Channels | None = None if channels == ALL else channels
+        if self.channels and (transfer.is_by_channel or transfer.is_complement):
+            what = "what is removed is" if transfer.is_complement else "notches of some channels are"
+            raise ParameterError(f"{what} for color itself, not for its {channels}: choose {ALL}")
+        mode = self.mode
+        if mode.is_absolute and mode.needs_ramps(self.scale) and not transfer.is_real:
+            raise ParameterError("a magnitude of complex values has no scale: take output magnitude, and leave it out")
+        if self.transpose is not None:
+            from ..staged.steps import TRANSPOSES
+
+            check_option("transpose", self.transpose, TRANSPOSES)
+        asked = options.get("auto")
+        if not (asked is None or asked is False):
+            from ..analysis.search import AutoNotches
+
+            self.auto, usual = (AutoNotches.of(each, self.output, channels) for each in (asked, True))
+            options = {**options, "auto": True if self.auto == usual else asked}
+        if areas := {name: options[name] for name in RegionOptions.__annotations__ if options.get(name) is not None}:
+            self.region = region_of(**areas)
+        if self.region:
+            self.region.check_output(has_levels=mode.keeps_levels or mode.is_values)
+            options = {**options, **self.region.options()}
+        if options.get("ignore") is not None:
+            self.ignore = area_of(options["ignore"], "ignore")
+            options = {**options, "ignore": self.ignore}
+        self.engine = choose(options, is_even=transfer.is_even)
+        # The function that filters: an output that keeps the mean needs an H(0) of 1.
+        self.on_grid = transfer.keeping_mean() if mode.keeps_mean else transfer
+        # The given options, without those that are defaults.
+        self.options = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
+
+    def _with_pixels(self, transfer: Transfer, options: Mapping[str, Any]) -> Transfer:
+        """Take the axes, if these are given; return a transfer function for pixels of the size that is given."""
+        pixel_size = options.get("pixel_size")
+        if (axes := options.get("axes")) is not None:
+            from .volumes import Volume
+
+            self.volume = Volume.of(axes, pixel_size)
+            self.volume.check(transfer, options)
+            pixel_size = min(self.volume.sizes, default=None)
+        return transfer if pixel_size is None else transfer.with_pixel_size(pixel_size)
 
     def takes_double(self, dtype: np.dtype[Any]) -> bool:
         """Whether pictures of a type are filtered in double precision, though no precision is asked for."""
@@ -126,65 +170,6 @@ class Description:
             finds_range=isinstance(self.scale, Auto),
         )
         memory.check(picture, memory.taken(picture, how, is_read=True))
-
-
-def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
-    """Return what ``transfer`` and options of :class:`Filter` describe; raises ParameterError for invalid ones."""
-    check_transfer(transfer)
-    transfer, volume = _with_pixels(transfer, options)
-    if (depth := options.get("depth")) is not None:
-        transfer = transfer.with_depth(depth)
-    if transfer.lacks_pixel_size:
-        transfer.lacks_pixel_size.bins(1, 1)  # raises
-    transfer.check()
-    output, edges = options.get("output", DEFAULTS["output"]), options.get("edges", DEFAULTS["edges"])
-    check_option("output", output, MODES)
-    check_option("edges", edges, EDGES)
-    scale = scale_of(options.get("scale"))
-    check_scale(output, scale)
-    check_channels(output, channels := options.get("channels"))
-    channels = None if channels == ALL else channels
-    if channels and (transfer.is_by_channel or transfer.is_complement):
-        what = "what is removed is" if transfer.is_complement else "notches of some channels are"
-        raise ParameterError(f"{what} for color itself, not for its {channels}: choose {ALL}")
-    mode = MODES[output]
-    if mode.is_absolute and mode.needs_ramps(scale) and not transfer.is_real:
-        raise ParameterError("a magnitude of complex values has no scale: take output magnitude, and leave it out")
-    if (transpose := options.get("transpose")) is not None:
-        from ..staged.steps import TRANSPOSES
-
-        check_option("transpose", transpose, TRANSPOSES)
-    region, auto, asked = None, None, options.get("auto")
-    if not (asked is None or asked is False):
-        from ..analysis.search import AutoNotches
-
-        auto, usual = (AutoNotches.of(each, output, channels) for each in (asked, True))
-        options = {**options, "auto": True if auto == usual else asked}
-    if areas := {name: options[name] for name in RegionOptions.__annotations__ if options.get(name) is not None}:
-        region = region_of(**areas)
-    if region:
-        region.check_output(has_levels=mode.keeps_levels or mode.is_values)
-        options = {**options, **region.options()}
-    ignore = None if options.get("ignore") is None else area_of(options["ignore"], "ignore")
-    options = {**options, "ignore": ignore}
-    engine = choose(options, is_even=transfer.is_even)
-    on_grid = transfer.keeping_mean() if mode.keeps_mean else transfer
-    given = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
-    return Description(
-        transfer, on_grid, output, scale, edges, channels, engine, transpose, auto, region, ignore, given, volume
-    )
-
-
-def _with_pixels(transfer: Transfer, options: Mapping[str, Any]) -> tuple[Transfer, Volume | None]:
-    """Return a transfer function for pixels of the size that is given, and the axes, if these are given."""
-    pixel_size, volume = options.get("pixel_size"), None
-    if (axes := options.get("axes")) is not None:
-        from .volumes import Volume
-
-        volume = Volume.of(axes, pixel_size)
-        volume.check(transfer, options)
-        pixel_size = min(volume.sizes, default=None)
-    return transfer if pixel_size is None else transfer.with_pixel_size(pixel_size), volume
 
 
 def split_options(options: Options) -> tuple[FilterOptions, PixelOptions]:

@@ -25,8 +25,8 @@ from ..output.ramp import Gray, as_type
 from ..plain import NumPyLauncher
 from ..transfer import Transfer
 from . import libraries
-from .call import AS_FLOATS, NOTHING, Found, call, picture, removed, start
-from .description import DEFAULTS, OF_OUTPUTS, FilterOptions, PixelOptions, describe
+from .call import AS_FLOATS, NOTHING, Found, along_axes, by_pictures, call, picture, removed, start
+from .description import DEFAULTS, OF_OUTPUTS, Description, FilterOptions, PixelOptions
 from .help import spelled_out
 from .pipelines import ON_THEIR_WAY, Prepared
 
@@ -95,7 +95,7 @@ class Filter:
             raise ParameterError(f"{name} {options[name]!r} is not for {self.name}: leave it out")
         self._own = {name: options.get(name, usual) for name, usual in self.usual.items()}
         given = {name: value for name, value in options.items() if name not in self.usual}
-        self._description = describe(transfer, {**given, **self.fixed})
+        self._description = Description(transfer, {**given, **self.fixed})
         if self.fixed and transfer.is_complement:
             raise ParameterError(f"{self.name} has no complement: subtract its result from the picture")
         if self._description.ignore and transfer.parts and not (transfer.is_measured or self._description.auto):
@@ -182,7 +182,7 @@ class Filter:
                     f.retune(H.lowpass(radius))
                     out = f(image)
         """
-        description = describe(transfer, self._description.options)
+        description = Description(transfer, self._description.options)
         with self._alone():
             if self._prepared is not None:
                 self._prepared = self._prepared.retuned(description)
@@ -248,18 +248,16 @@ class Filter:
         self, image: Array, channel_axis: int | None, of_pixels: PixelOptions, missing: ArrayLike | None
     ) -> Array:
         """Filter an array along the axes of the filter: by a filter of pictures, if these are two."""
-        from . import along_axes
-
         volume, flat = self.volume, self._flat
         if channel_axis is not None:
             raise ParameterError("axes say what is filtered, of channels each by itself: leave channel_axis out")
         with self._alone():
             if not (volume and volume.is_flat):
                 self._is_double = self._description.takes_double(image.dtype)
-                result, self._found = along_axes.filtered(self._prepare(), image, missing, of_pixels)
+                result, self._found = along_axes(self._prepare(), image, missing, of_pixels)
                 return self._typed(result, image.dtype, of_pixels.get("dtype"))
             self._flat = flat = flat or self.with_options(axes=None, pixel_size=None)
-            result = along_axes.by_pictures(flat, volume, image, missing, of_pixels)
+            result = by_pictures(flat, volume, image, missing, of_pixels)
             self._found, self._notes, self._peaks = flat._found, flat._notes, flat._peaks
             return result
 
@@ -506,7 +504,7 @@ class Filter:
     def _retuned(self, transfer: Transfer, **other: Any) -> Prepared:
         """Return what filters the next picture by a transfer function of its own, or with ``other`` options."""
         last = self._prepared or Prepared(self._description, self.launcher)
-        self._prepared = last.retuned(describe(transfer, {**self._description.options, **other}))
+        self._prepared = last.retuned(Description(transfer, {**self._description.options, **other}))
         return self._prepare()
 
     def _prepare(self) -> Prepared:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -21,7 +21,7 @@ from ..output.ramp import PIXELS, on_ramps, ramps, real_of
 from ..output.rounding import UNEVEN, deviation
 from ..plain import NumPyDevice, NumPyLauncher, NumPyPipeline
 from ..plain import buffer_bytes as bytes_by_numpy
-from .description import describe
+from .description import Description
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ..output.ramp import Facts, Gray, Stack
     from ..transfer import Transfer
     from ..transfer.edges import Edges
-    from .description import Description
 
 # Images of a stream that are on their way through a GPU before the first result is waited for.
 ON_THEIR_WAY = 3
@@ -70,16 +69,15 @@ class Prepared:
         """:func:`gains` of a size."""
         self._kept: OrderedDict[Stack, Kept] = OrderedDict()  # the last used one last
         self._page_locked: PageLocked | None = None
-        self._alike: dict[tuple[Any, ...], Prepared] = {}
-        self._double: Prepared | None = None
+        self._others: dict[object, Prepared] = {}  # with another transfer function, or other options
 
     def alike(self, transfer: Transfer | None = None, **other: Any) -> Prepared:
         """Return the same filter with another transfer function or with ``other`` options, kept for the next call."""
         transfer, options = transfer or self.description.transfer, {**self.description.options, **other}
         key = (transfer, options.get("output", ""), options.get("channels"))
-        if key not in self._alike:
-            self._alike[key] = Prepared(describe(transfer, options), self.launcher)
-        return self._alike[key]
+        if key not in self._others:
+            self._others[key] = Prepared(Description(transfer, options), self.launcher)
+        return self._others[key]
 
     def of_values(self, transfer: Transfer | None = None, **other: Any) -> Prepared:
         """Return the filter whose output are the filtered values, by default with the same transfer function."""
@@ -93,18 +91,14 @@ class Prepared:
 
     def in_double(self) -> Prepared:
         """Return the same filter in double precision: by NumPy, on a GPU by the staged pipeline."""
-        if self._double is None:
-            own, device = self.description, self.launcher.device
-            name = IN_DOUBLE if device.is_gpu and device.fp64 else NUMPY
-            options: dict[str, Any] = {"engine": own.engine.name if own.engine.algorithm else name}
-            options |= {"engine_options": own.options.get("engine_options") if own.engine.algorithm else None}
-            options |= {"precision": "double", "output": own.output, "scale": own.scale}
-            options |= {"edges": own.edges, "channels": own.channels}
-            options |= {each: own.options.get(each) for each in ("axes", "pixel_size") if own.volume}
-            described = describe(own.transfer, options)
-            on = NumPyDevice() if options["engine"] == NUMPY else device
-            self._double = Prepared(described, launcher_on(cast("Device", on), {**own.options, "precision": "double"}))
-        return self._double
+        key, own, device = "double", self.description, self.launcher.device
+        if key not in self._others:
+            by_default = IN_DOUBLE if device.is_gpu and device.fp64 else NUMPY
+            name = own.engine.name if own.engine.algorithm else by_default
+            on = cast("Device", NumPyDevice()) if name == NUMPY else device
+            options = {**own.options, "precision": "double", "engine": name, "device": None}
+            self._others[key] = Prepared(Description(own.transfer, options), launcher_on(on, options))
+        return self._others[key]
 
     def pipeline_for(self, stack: Stack) -> Pipeline:
         """Return the pipeline for a stack, one that is kept or a new one. Raises what pipelines raise."""
@@ -129,9 +123,8 @@ class Prepared:
     @property
     def bytes(self) -> int:
         """The bytes of the pipelines that are kept, also for other options."""
-        own = sum(kept.bytes for kept in self._kept.values())
-        others = [*self._alike.values(), *([self._double] if self._double else [])]
-        return own + sum(each.bytes for each in others)
+        kept = sum(each.bytes for each in self._kept.values())
+        return kept + sum(each.bytes for each in self._others.values())
 
     @staticmethod
     def _wait(last: Kept | None) -> None:
@@ -229,10 +222,8 @@ class Prepared:
         self._wait(next(reversed(self._kept.values()), None))
         self._kept.clear()
         self.ramps.cache_clear()
-        while self._alike:
-            self._alike.popitem()[1].close()
-        if self._double is not None:
-            self._double.close()
+        while self._others:
+            self._others.popitem()[1].close()
 
 
 def ramps_of(description: Description, exponents: bytes, gray: Gray, samples: int) -> Ramps:
@@ -240,14 +231,21 @@ def ramps_of(description: Description, exponents: bytes, gray: Gray, samples: in
 
     None stands for the pipeline's own: values as they are, or magnitudes of each picture's own range.
     """
-    scale = description.scale
-    if not description.mode.needs_ramps(scale) and (description.mode.is_values or gray.dtype in PIXELS):
+    mode = description.mode
+    if not mode.needs_ramps(description.scale) and (mode.is_values or gray.dtype in PIXELS):
         return None
-    if isinstance(scale, Auto):
-        return ByHistogram(description.output, scale, gray.dtype, gray.levels)
     with np.errstate(over="ignore"):
         units = np.ldexp(description.transfer.largest, np.frombuffer(exponents, np.int32))
-    return ramps(description.output, scale, units, gray=gray, samples=samples)
+    return ramps_on_host(description, gray, samples, units)
+
+
+def ramps_on_host(description: Description, gray: Gray, samples: int, units: Sequence[float] | Array = (1.0,)) -> Ramps:
+    """Return the ramps of pictures of ``samples`` each, None for values as they are; ``units`` as :func:`ramps`."""
+    if isinstance(description.scale, Auto):
+        return ByHistogram(description.output, description.scale, gray.dtype, gray.levels)
+    if description.mode.is_values:
+        return None
+    return ramps(description.output, description.scale, units, gray=gray, samples=samples)
 
 
 def gains(description: Description, height: int, width: int) -> tuple[float, float]:
