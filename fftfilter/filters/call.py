@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from ..device.launcher import Pipeline
     from ..fused.gpu.stream import Started
     from .description import PixelOptions
-    from .filter import Filter
     from .pipelines import Prepared
-    from .volumes import Volume
 
     Observe = Callable[[str, Array], None] | None
     Begun = tuple[Started, Callable[[Array, Started], tuple["Array", "Found"]]]
@@ -331,7 +329,7 @@ def _filled(prepared: Prepared, planes: Array, holes: Array) -> tuple[Array, Arr
 # Along other axes than those of pictures
 
 
-def along_axes(prepared: Prepared, image: Array, missing: Any, of_pixels: PixelOptions) -> tuple[Array, Found]:
+def along_axes(prepared: Prepared, image: Array, of_pixels: PixelOptions) -> tuple[Array, Found]:
     """Filter an array along the axes of a description, volume by volume, as a filter's call does.
 
     Missing samples are filled plane by plane. Along one axis all of an array is one volume. Raises ParameterError.
@@ -351,6 +349,7 @@ def along_axes(prepared: Prepared, image: Array, missing: Any, of_pixels: PixelO
         return moved.reshape(-1, *(1,) * (3 - count), *moved.shape[-count:])
 
     stack, holes, masked = volumes(np.asarray(image)), None, is_masked(image)
+    missing = of_pixels.get("missing")
     if masked or missing is not None:
         holes = np.ma.getmaskarray(image)
         holes = volumes(holes if missing is None else holes | as_numpy(missing))
@@ -358,9 +357,8 @@ def along_axes(prepared: Prepared, image: Array, missing: Any, of_pixels: PixelO
     made = each[0][0] if len(each) == 1 else np.stack([result for result, _ in each])
     moved = np.moveaxis(image, places, last).shape
     result = np.moveaxis(made.reshape(moved), last, places)
-    return np.ma.MaskedArray(result, np.ma.getmaskarray(image)) if masked else result, Found.of_all(
-        [f for _, f in each]
-    )
+    result = np.ma.MaskedArray(result, np.ma.getmaskarray(image)) if masked else result
+    return result, Found.of_all([found for _, found in each])
 
 
 def _volume(prepared: Prepared, planes: Array, holes: Array | None, of_pixels: PixelOptions) -> tuple[Array, Found]:
@@ -383,14 +381,3 @@ def _volume(prepared: Prepared, planes: Array, holes: Array | None, of_pixels: P
         return planes.copy(), Found(np.zeros((1, 2)), [0.0])
     made, found = _volume(prepared, filled(planes, holes, prepared.description.options.get("device")), None, of_pixels)
     return np.where(holes, planes.astype(made.dtype), made), found
-
-
-def by_pictures(filter_: Filter, volume: Volume, image: Array, missing: Any, of_pixels: PixelOptions) -> Array:
-    """Filter all pictures of an array along two axes, by a filter of pictures."""
-    places = volume.places(image)
-    moved = np.moveaxis(image, places, (-2, -1))
-    if missing is not None:
-        missing = np.moveaxis(np.broadcast_to(as_numpy(missing), image.shape), places, (-2, -1))
-        missing = missing.reshape(-1, *moved.shape[-2:])
-    made = filter_(moved.reshape(-1, *moved.shape[-2:]), **{**of_pixels, "missing": missing})
-    return np.moveaxis(made.reshape(moved.shape), (-2, -1), places)

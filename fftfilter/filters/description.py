@@ -85,7 +85,8 @@ class Description:
         self.output: Output = options.get("output", DEFAULTS["output"])
         self.edges: Edges = options.get("edges", DEFAULTS["edges"])
         self.transpose: Transpose | None = options.get("transpose")
-        self.volume: Volume | None = None  # the axes that are filtered, if not those of pictures
+        self.axes: Volume | None = None  # the axes that are filtered, if not the last two, and as pictures
+        self.volume: Volume | None = None  # those that are not filtered as pictures
         self.region: Region | None = None  # the part of each picture that is filtered, if not all is
         self.ignore: Area | None = None  # the pixels of each picture that nothing is found in
         self.auto: AutoNotches | None = None  # how the waves of each picture are found, if they are to be removed, too
@@ -139,9 +140,11 @@ class Description:
         if (axes := options.get("axes")) is not None:
             from .volumes import Volume
 
-            self.volume = Volume.of(axes, pixel_size)
-            self.volume.check(transfer, options)
-            pixel_size = min(self.volume.sizes, default=None)
+            self.axes = Volume.of(axes, pixel_size)
+            if not self.axes.is_flat:
+                self.volume = self.axes
+                self.volume.check(transfer, options)
+            pixel_size = min(self.axes.sizes, default=None)
         return transfer if pixel_size is None else transfer.with_pixel_size(pixel_size)
 
     def takes_double(self, dtype: np.dtype[Any]) -> bool:

@@ -25,7 +25,7 @@ from ..output.ramp import Gray, as_type
 from ..plain import NumPyLauncher
 from ..transfer import Transfer
 from . import libraries
-from .call import AS_FLOATS, NOTHING, Found, along_axes, by_pictures, call, picture, removed, start
+from .call import AS_FLOATS, NOTHING, Found, along_axes, call, picture, removed, start
 from .description import DEFAULTS, OF_OUTPUTS, Description, FilterOptions, PixelOptions
 from .help import spelled_out
 from .pipelines import ON_THEIR_WAY, Prepared
@@ -107,7 +107,6 @@ class Filter:
         # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
         self._lock = threading.RLock()
         self._prepared: Prepared | None = None
-        self._flat: Filter | None = None
         self._found, self._room, self._is_double = NOTHING, 0, False
         self._notes: list[str] = []
         self._peaks: list[list[Peak]] = []
@@ -226,40 +225,42 @@ class Filter:
             >>> out[..., :3] = f(rgba[..., :3], channel_axis=-1)
 
         """
-        of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
+        of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white, "missing": missing}
         if not isinstance(image, np.ndarray):
-            made: Array = libraries.filtered(self, image, channel_axis, **of_pixels, missing=missing, observe=observe)
+            made: Array = libraries.filtered(self, image, channel_axis, **of_pixels, observe=observe)
             return made
-        if self.volume:
-            return self._along_axes(image, channel_axis, of_pixels, missing)
         with self._alone():
             self._notes, self._peaks = [], []
             self._is_double = self._description.takes_double(image.dtype)
-            if missing is not None or is_masked(image):
-                if self.fixed:
-                    raise ParameterError(f"{self.name} knows no missing pixels: {self.fill}")
-            elif not self._is_by_picture(channel_axis):
-                with suppress(MissingError):
-                    result, self._found = call(self._prepare(), image, channel_axis, of_pixels, observe)
-                    return self._typed(result, image.dtype, dtype)
-            return self._typed(self._by_picture(image, channel_axis, of_pixels, missing, observe), image.dtype, dtype)
+            filtered = self._along_axes if self.volume else self._pictures
+            return self._typed(filtered(image, channel_axis, of_pixels, observe), image.dtype, dtype)
 
-    def _along_axes(
-        self, image: Array, channel_axis: int | None, of_pixels: PixelOptions, missing: ArrayLike | None
-    ) -> Array:
-        """Filter an array along the axes of the filter: by a filter of pictures, if these are two."""
-        volume, flat = self.volume, self._flat
+    def _pictures(self, image: Array, channel_axis: int | None, of_pixels: PixelOptions, observe: Observe) -> Array:
+        """Filter an image, a stack or a picture, all of it at once if it takes no steps of its own."""
+        if of_pixels.get("missing") is not None or is_masked(image):
+            if self.fixed:
+                raise ParameterError(f"{self.name} knows no missing pixels: {self.fill}")
+        elif not self._is_by_picture(channel_axis):
+            with suppress(MissingError):
+                result, self._found = call(self._prepare(), image, channel_axis, of_pixels, observe)
+                return result
+        return self._by_picture(image, channel_axis, of_pixels, observe)
+
+    def _along_axes(self, image: Array, channel_axis: int | None, of_pixels: PixelOptions, observe: Observe) -> Array:
+        """Filter an array along the axes of the filter: picture by picture, if these are two."""
         if channel_axis is not None:
             raise ParameterError("axes say what is filtered, of channels each by itself: leave channel_axis out")
-        with self._alone():
-            if not (volume and volume.is_flat):
-                self._is_double = self._description.takes_double(image.dtype)
-                result, self._found = along_axes(self._prepare(), image, missing, of_pixels)
-                return self._typed(result, image.dtype, of_pixels.get("dtype"))
-            self._flat = flat = flat or self.with_options(axes=None, pixel_size=None)
-            result = by_pictures(flat, volume, image, missing, of_pixels)
-            self._found, self._notes, self._peaks = flat._found, flat._notes, flat._peaks
+        own = self._description
+        if own.volume or not own.axes:
+            result, self._found = along_axes(self._prepare(), image, of_pixels)
             return result
+        there, back = own.axes.places(image), (-2, -1)
+        moved = np.moveaxis(image, there, back)
+        stack = (-1, *moved.shape[-2:])
+        if (missing := of_pixels.get("missing")) is not None:
+            missing = np.moveaxis(np.broadcast_to(as_numpy(missing), image.shape), there, back).reshape(stack)
+        made = self._pictures(moved.reshape(stack), None, {**of_pixels, "missing": missing}, observe)
+        return np.moveaxis(made.reshape(moved.shape), back, there)
 
     def stream(
         self,
@@ -403,15 +404,15 @@ class Filter:
     def _is_by_picture(self, channel_axis: int | None) -> bool:
         """Whether each picture takes steps of its own, those of :meth:`_picture`."""
         own, has_colors = self._description, channel_axis is not None
-        if own.volume:
-            return True
         is_split = own.channels == "chroma" or (has_colors and (own.channels or own.transfer.is_by_channel))
-        return bool(is_split or self.fixed or self.transfer.is_fitted or own.auto or own.region or own.ignore)
+        return bool(
+            own.axes or is_split or self.fixed or self.transfer.is_fitted or own.auto or own.region or own.ignore
+        )
 
     @property
     def volume(self) -> Volume | None:
         """The axes that are filtered, None for those of pictures."""
-        return self._description.volume
+        return self._description.axes
 
     @property
     def is_values(self) -> bool:
@@ -431,11 +432,9 @@ class Filter:
         region = self._description.region
         return None if region is None else region.weight(height, width)
 
-    def _by_picture(
-        self, image: Any, channel_axis: int | None, of_pixels: PixelOptions, missing: ArrayLike | None, observe: Observe
-    ) -> Array:
+    def _by_picture(self, image: Any, channel_axis: int | None, of_pixels: PixelOptions, observe: Observe) -> Array:
         """Filter an image, a stack or a picture, one picture after the other by :meth:`_picture`."""
-        planes, holes = split(image, missing, channel_axis)
+        planes, holes = split(image, of_pixels.get("missing"), channel_axis)
         gray = gray_of(of_pixels, planes.dtype)
         own = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
         if (most := planes[own[0]].size) > self._room:  # the next page finds the buffers of this one

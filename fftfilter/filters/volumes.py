@@ -167,8 +167,6 @@ class Volume(NamedTuple):
 
     def check(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
         """Raise ParameterError for what is for pictures alone."""
-        if self.is_flat:
-            return
         if transfer.is_complement:
             raise ParameterError("what is removed is for pictures, two axes: leave axes out, or take another output")
         for part in transfer.parts:
