@@ -36,7 +36,7 @@ def transfer_functions(folder: Path) -> H.Transfer:
         H.descreen(),
         H.wiener(),
         H.peaks_only((0.1, 0.2), (0.2, -0.1), lattice=2),
-        H.function(lambda fx, fy: np.exp(-np.hypot(fx, fy))) * H.function(lambda fx, fy: np.exp(2j * np.pi * (fx + fy))),
+        H.function(lambda fx, fy: np.exp(-np.hypot(fx, fy))) * H.function(lambda fx, fy: np.exp(2j * (fx + fy))),
         H.stripes(0).complement(),
         H.mask_file(str(folder / "gains.npy")),
         fftfilter.load_filter(folder / "made.json", pixel_size="65nm").transfer,
