@@ -41,7 +41,6 @@ def lowpass(
     shape: ShapeName = "ideal",
     order: int | None = None,
     width: RadiusLike | None = None,
-    channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return what is coarser than the cutoff.
@@ -53,7 +52,7 @@ def lowpass(
         >>> smooth = fftfilter.lowpass(rgb, "8px", shape="gaussian", channel_axis=-1)
 
     """
-    return _filtered(image, transfer.lowpass(radius, shape=shape, order=order, width=width), channel_axis, options)
+    return _filtered(image, transfer.lowpass(radius, shape=shape, order=order, width=width), options)
 
 
 @spelled_out()
@@ -64,7 +63,6 @@ def highpass(
     shape: ShapeName = "ideal",
     order: int | None = None,
     width: RadiusLike | None = None,
-    channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return what is finer than the cutoff, around the mean.
@@ -76,7 +74,7 @@ def highpass(
         255
 
     """
-    return _filtered(image, transfer.highpass(radius, shape=shape, order=order, width=width), channel_axis, options)
+    return _filtered(image, transfer.highpass(radius, shape=shape, order=order, width=width), options)
 
 
 @spelled_out()
@@ -88,7 +86,6 @@ def bandpass(
     shape: ShapeName = "ideal",
     order: int | None = None,
     width: RadiusLike | None = None,
-    channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return what lies between two cutoffs, around the mean.
@@ -98,7 +95,7 @@ def bandpass(
 
     """
     made = transfer.bandpass(inner, outer, shape=shape, order=order, width=width)
-    return _filtered(image, made, channel_axis, options)
+    return _filtered(image, made, options)
 
 
 @spelled_out()
@@ -110,7 +107,6 @@ def bandstop(
     shape: ShapeName = "ideal",
     order: int | None = None,
     width: RadiusLike | None = None,
-    channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return what lies outside of two cutoffs.
@@ -120,7 +116,7 @@ def bandstop(
 
     """
     made = transfer.bandstop(inner, outer, shape=shape, order=order, width=width)
-    return _filtered(image, made, channel_axis, options)
+    return _filtered(image, made, options)
 
 
 @spelled_out()
@@ -131,7 +127,6 @@ def notch(
     width: RadiusLike | None = None,
     shape: ShapeName = "gaussian",
     harmonics: int = 1,
-    channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return an image without the wave at a frequency, or without all that are found in it.
@@ -152,7 +147,7 @@ def notch(
     if at is None and (auto is None or auto is False):
         raise ParameterError("no wave is given: give at=(fx, fy) in cycles per pixel, or auto=True to find those there")
     made = Transfer(()) if at is None else transfer.notch(at, width=width, shape=shape, harmonics=harmonics)
-    return _filtered(image, made, channel_axis, options)
+    return _filtered(image, made, options)
 
 
 @spelled_out()
@@ -162,7 +157,6 @@ def stripes(
     *,
     width: RadiusLike | None = None,
     spare: RadiusLike | None = None,
-    channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return an image without the stripes at an angle, of all periods.
@@ -178,7 +172,7 @@ def stripes(
     if angle is None and options.pop("auto", None) is not True:
         raise ParameterError("no stripes are given: give an angle in degrees, or auto=True to find those there")
     made = transfer.stripes("auto" if angle is None else angle, width=width, spare=spare)
-    return _filtered(image, made, channel_axis, options)
+    return _filtered(image, made, options)
 
 
 @spelled_out("output", "scale", "edges", "channels", "auto", "missing")
@@ -191,7 +185,6 @@ def imagej(
     tolerance: float = 5,
     autoscale: bool = True,
     saturate: bool = True,
-    channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return what ImageJ's "FFT Bandpass Filter" makes of an image, with its defaults.
@@ -207,20 +200,18 @@ def imagej(
 
     """
     made = transfer.imagej(large, small, suppress=suppress, tolerance=tolerance)
-    return _filtered(image, made, channel_axis, options, ImageJFilter, autoscale=autoscale, saturate=saturate)
+    return _filtered(image, made, options, ImageJFilter, autoscale=autoscale, saturate=saturate)
 
 
 @spelled_out()
-def wiener(
-    image: ArrayLike, noise: float | str = "auto", *, channel_axis: int | None = None, **options: Unpack[Options]
-) -> NDArray[Any]:
+def wiener(image: ArrayLike, noise: float | str = "auto", **options: Unpack[Options]) -> NDArray[Any]:
     """Return an image with less noise, as far as its own spectrum is noise.
 
     Examples:
         >>> clean = fftfilter.wiener(image)
 
     """
-    return _filtered(image, transfer.wiener(noise), channel_axis, options)
+    return _filtered(image, transfer.wiener(noise), options)
 
 
 @spelled_out("output", "scale", "edges", "channels", "auto", "missing")
@@ -229,7 +220,6 @@ def descreen(
     *,
     strength: float | None = None,
     keep_detail: float = 0.0,
-    channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return a scanned print without its printer's screens; an image without a screen comes back as it is.
@@ -238,7 +228,7 @@ def descreen(
         >>> clean = fftfilter.descreen(rgb, channel_axis=-1)
 
     """
-    return _filtered(image, transfer.descreen(strength, keep_detail), channel_axis, options, DescreenFilter)
+    return _filtered(image, transfer.descreen(strength, keep_detail), options, DescreenFilter)
 
 
 @spelled_out(edges="wrap")
@@ -247,7 +237,6 @@ def apply_mask(
     mask: ArrayLike,
     *,
     any_size: bool = False,
-    channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return an image times any real mask in frequency.
@@ -262,7 +251,7 @@ def apply_mask(
 
     """
     made = transfer.mask(mask, any_size=any_size)
-    return _filtered(image, made, channel_axis, {"edges": "wrap", **options})
+    return _filtered(image, made, {"edges": "wrap", **options})
 
 
 # The filters of the last calls, by their arguments, while no call uses them; and the bytes of each on its device
@@ -274,12 +263,11 @@ MOST_KEPT, MOST_BYTES = 32, 256 << 20
 def _filtered(
     image: ArrayLike,
     made: Transfer,
-    channel_axis: int | None,
     options: Options,
     kind: type[Filter] = Filter,
     **own: bool,
 ) -> NDArray[Any]:
-    of_filter, of_pixels = split_options(options)
+    of_filter, of_call = split_options(options)
     given: dict[str, Any] = {**of_filter, **own}
     key = (kind, made, wanted(given), *((name, type(value), value) for name, value in given.items()))
     is_kept, kept = not given.keys() & RegionOptions.__annotations__.keys(), None  # a mask's file may change
@@ -289,7 +277,7 @@ def _filtered(
     except TypeError:  # a list, for example
         is_kept = False
     filter_ = kept[0] if kept else kind.unopened(made, given)
-    result: NDArray[Any] = filter_(image, channel_axis=channel_axis, **of_pixels)
+    result: NDArray[Any] = filter_(image, **of_call)
     if is_kept and (size := filter_.bytes) <= MOST_BYTES:
         with _keeping:
             _kept[key] = filter_, size

@@ -60,9 +60,13 @@ class PixelOptions(TypedDict, total=False):
 
 
 class Options(FilterOptions, PixelOptions):
-    """Options of a single call; ``dtype`` to ``missing`` are as :meth:`Filter.__call__` takes them."""
+    """Options of a single call; those beside a filter's are as :meth:`Filter.__call__` takes them."""
+
+    channel_axis: int | None
 
 
+# Those of a call of a filter.
+OF_CALLS = tuple(Options.__annotations__.keys() - FilterOptions.__annotations__.keys())
 # Those of what becomes of the filtered values.
 OF_OUTPUTS = ("output", "scale", "edges", "channels")
 # Every option of a filter, in the order of its arguments.
@@ -175,14 +179,13 @@ class Description:
         memory.check(picture, memory.taken(picture, how, is_read=True))
 
 
-def split_options(options: Options) -> tuple[FilterOptions, PixelOptions]:
+def split_options(options: Options) -> tuple[FilterOptions, dict[str, Any]]:
     """Return the options of a filter, and those of its calls; raises TypeError for what is neither."""
     for name in options.keys() - Options.__annotations__:
         known = sorted(Options.__annotations__, key=lambda each: each in RegionOptions.__annotations__)
         raise TypeError(f"unexpected keyword argument {name!r}: further options are {', '.join(known)}")
-    of_pixels = {name: value for name, value in options.items() if name in PixelOptions.__annotations__}
-    of_filter = {name: value for name, value in options.items() if name not in of_pixels}
-    return cast("FilterOptions", of_filter), cast("PixelOptions", of_pixels)
+    of_call = {name: value for name, value in options.items() if name in OF_CALLS}
+    return cast("FilterOptions", {name: options[name] for name in options.keys() - of_call.keys()}), of_call
 
 
 def check_transfer(given: object) -> None:

@@ -26,7 +26,7 @@ from ..plain import NumPyLauncher
 from ..transfer import Transfer
 from . import libraries
 from .call import AS_FLOATS, NOTHING, Found, along_axes, call, picture, removed, start
-from .description import DEFAULTS, OF_OUTPUTS, Description, FilterOptions, PixelOptions
+from .description import DEFAULTS, OF_CALLS, OF_OUTPUTS, Description, FilterOptions, PixelOptions
 from .help import spelled_out
 from .pipelines import ON_THEIR_WAY, Prepared
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .volumes import Volume
 
 
-@spelled_out(*PixelOptions.__annotations__)
+@spelled_out(*OF_CALLS)
 class Filter:
     """A filter to use again: one transfer function on one device, which keeps what it prepared for each size.
 
@@ -126,7 +126,7 @@ class Filter:
         """The queue on the device, opened on first use."""
         return launcher_on(open_device(self._options), self._options)
 
-    @spelled_out(*PixelOptions.__annotations__, **dict.fromkeys(DEFAULTS, ...))
+    @spelled_out(*OF_CALLS, **dict.fromkeys(DEFAULTS, ...))
     def with_options(self, transfer: Transfer | None = None, **options: Unpack[FilterOptions]) -> Self:
         """Return a filter as this one but for some options, or for its transfer function; others stay as they are.
 

@@ -64,9 +64,7 @@ NOTHING, RARE = 1e-6, 1 / 8
 
 
 @spelled_out()
-def show(
-    image: ArrayLike, transfer: Transfer | Filter, *, channel_axis: int | None = None, **options: Unpack[Options]
-) -> Image.Image:
+def show(image: ArrayLike, transfer: Transfer | Filter, **options: Unpack[Options]) -> Image.Image:
     """Return the page that ``--preview`` draws, a picture of Pillow, which a notebook displays.
 
     It has the image, its spectrum with the filter over it, the result, the removed part, and the gain and the power by
@@ -83,19 +81,18 @@ def show(
         >>> fftfilter.show(image, H.lowpass("8px")).save("look.png")
 
     """
-    of_filter, of_pixels = split_options(options)
+    of_filter, of_call = split_options(options)
     filter_ = (
         transfer.with_options(**of_filter) if isinstance(transfer, Filter) else Filter.unopened(transfer, of_filter)
     )
-    given, channel_axis, missing = as_upright(image, channel_axis, of_pixels.pop("missing", None))
+    given, channel_axis, missing = as_upright(image, of_call.get("channel_axis"), of_call.get("missing"))
     if channel_axis is None and np.ndim(given) == 3 and len(given):
         check_image(np.shape(given), np.dtype(np.uint8), None)
         middle = (len(given) - 1) // 2
         given, missing = given[middle], missing[middle] if np.ndim(missing) == 3 else missing
     planes, holes = split(given, missing, channel_axis)
-    gray = gray_of(of_pixels, planes.dtype)
-    of_pixels["missing"] = holes if holes.any() else None
-    made = filter_(planes, channel_axis=0, **of_pixels)
+    gray = gray_of(of_call, planes.dtype)
+    made = filter_(planes, **{**of_call, "channel_axis": 0, "missing": holes if holes.any() else None})
     own, weight = filter_.options, filter_.weight(*planes.shape[1:])
     device, channels = own.get("device"), None if own.get("channels") == ALL else own.get("channels")
     white = 1 if filter_.is_values else gray.levels

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     Share = Callable[..., Sequence[Done]]
 
 
-@spelled_out("dtype", "levels", "white")
+@spelled_out("channel_axis", "dtype", "levels", "white")
 def filter_stack(
     source: FileName,
     target: FileName,
