@@ -185,7 +185,8 @@ def split_options(options: Options) -> tuple[FilterOptions, dict[str, Any]]:
         known = sorted(Options.__annotations__, key=lambda each: each in RegionOptions.__annotations__)
         raise TypeError(f"unexpected keyword argument {name!r}: further options are {', '.join(known)}")
     of_call = {name: value for name, value in options.items() if name in OF_CALLS}
-    return cast("FilterOptions", {name: options[name] for name in options.keys() - of_call.keys()}), of_call
+    of_filter = {name: value for name, value in options.items() if name not in OF_CALLS}
+    return cast("FilterOptions", of_filter), of_call
 
 
 def check_transfer(given: object) -> None:
