@@ -59,7 +59,7 @@ class PixelOptions(TypedDict, total=False):
     missing: ArrayLike | None
 
 
-class Options(FilterOptions, PixelOptions):
+class Options(FilterOptions, PixelOptions, total=False):
     """Options of a single call; those beside a filter's are as :meth:`Filter.__call__` takes them."""
 
     channel_axis: int | None
