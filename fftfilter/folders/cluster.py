@@ -10,8 +10,9 @@ import logging
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -24,8 +25,7 @@ from .pool import IN_HAND, Result, Workers, folders_of
 from .processes import share_of_cores
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
+    import distributed
     from distributed import Client, Security
 
 LOCAL = "local"
@@ -40,7 +40,7 @@ PATIENCE = 60.0
 
 
 class ClusterWorkers(Workers):
-    """An executor of Dask's client, which gives a dead worker's chunks to others, as often as its scheduler allows.
+    """An executor over Dask's client, which gives a dead worker's chunks to others, as often as its scheduler allows.
 
     Each worker takes ``device``, None for its own; ``threads`` read and write in each, 0 for one per core of its
     machine.
@@ -54,7 +54,8 @@ class ClusterWorkers(Workers):
         super().__init__(device, threads)
         self.count = self.most = 0  # until it is looked
         self._client = client
-        self._executor = client.get_executor(pure=False)
+        self._where: dict[str, Any] = {}
+        """The workers that are of use, as the client takes them; empty for all."""
         self._workers: set[str] = set()
         self._useless: set[str] = set()
         self._why = f"{client.scheduler.address}: no worker came; start one with 'dask worker'"
@@ -65,7 +66,10 @@ class ClusterWorkers(Workers):
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
         """Give work to any worker that is of use."""
-        future: Future[Any] = self._executor.submit(_do, function, *arguments, **options)
+        future: Future[Any] = Future()
+        task = self._client.submit(_do, function, *arguments, **options, **self._where, pure=False)
+        # Dask's own executor fails when the worker that has a result dies while the result is fetched.
+        task.add_done_callback(partial(_pass_on, future))
         return future
 
     def give(self, jobs: Sequence[Job], settings: Settings) -> None:
@@ -106,8 +110,7 @@ class ClusterWorkers(Workers):
         """Send work to the workers that are of use; if these die, others are taken, too."""
         useful = self._workers - self._useless
         self.count, self.most = len(useful), IN_HAND * len(useful)
-        some = {"workers": [*useful], "allow_other_workers": True} if useful < self._workers and useful else {}
-        self._executor = self._client.get_executor(pure=False, **some)
+        self._where = {"workers": [*useful], "allow_other_workers": True} if useful < self._workers and useful else {}
 
     def lose(self, result: Result) -> str | None:
         """Leave out a worker that has no usable device, or has another version; return why, if it was the last one."""
@@ -136,6 +139,14 @@ class ClusterWorkers(Workers):
         """See whether a worker has died at the end."""
         with suppress(DeviceLostError):
             self._update(time.monotonic())
+
+
+def _pass_on(future: Future[Any], task: distributed.Future[Any]) -> None:
+    """Complete a future with the result of a task, or its error."""
+    try:
+        future.set_result(task.result())
+    except Exception as error:  # noqa: BLE001  whoever asks for the result gets it
+        future.set_exception(error)
 
 
 def _do(function: Callable[..., Any], *arguments: Any) -> Any:
