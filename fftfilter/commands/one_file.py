@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from .filters import CommandOptions
 
 
-# For a stack on two cores, decoding and encoding included: enough to say how long it takes
-PIXELS_A_SECOND, PAGES_A_SECOND = 3e7, 500
 # Waves that are named without -v.
 SAID = 4
 # The key of a context's function that is called after each page with the number of all pages.
@@ -223,12 +221,10 @@ def _make_and_tell(
     opened.spare = files[1:] if options.in_place else files
     has_pages = isinstance(opened.found, images.Pages)
     if has_pages:
-        pages, passes = opened.pages, 1 + (recipe.span == STACK)
+        pages = opened.pages
         why = f"is for one picture, and IN has {len(pages)}: choose one with --pages."
         refuse(vars(options), ("save_stages", "profile"), why)
-        progress = Progress(len(pages) * passes, quiet=options.quiet)
-        seconds = pages.pixels / PIXELS_A_SECOND + len(pages) / PAGES_A_SECOND
-        progress.foretell(f"{len(pages)} pages", passes * seconds)
+        progress = Progress(len(pages) * (2 if recipe.span == STACK else 1), quiet=options.quiet)
     frames: list[Frame] = []
     observe = _save_stages(options.save_stages, files) if options.save_stages else None
     watch = click.get_current_context().meta.get(ADVANCE)

@@ -14,7 +14,6 @@ from ..files.standard_streams import tell
 
 _SECONDS_BETWEEN = 0.1
 SECONDS_BETWEEN_LINES = 30.0  # where there is no terminal
-_WORTH_A_WORD = 20  # seconds
 _CLEAR = "\r\x1b[K"
 # Programs that were compiled before are there in less.
 COMPILING_SECONDS = 0.3
@@ -30,11 +29,6 @@ class Progress:
         self._began = self._told = time.monotonic()
         self._shown = 0.0
         self._quiet, self._on = quiet, not quiet and sys.stderr.isatty()
-
-    def foretell(self, what: str, seconds: float) -> None:
-        """Estimate the time of long work in a line."""
-        if self._on and seconds > _WORTH_A_WORD:
-            sys.stderr.write(f"fftfilter: {what} take about {timedelta(seconds=round(seconds))}\n")
 
     def advance(self) -> None:
         """Count one more; the line is drawn anew a few times a second."""

@@ -26,40 +26,6 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(
-    ("stream", "quiet", "seconds", "said"),
-    [
-        (Terminal(), False, 3700, "fftfilter: 9 pages take about 1:01:40\n"),
-        (Terminal(), False, 27, "fftfilter: 9 pages take about 0:00:27\n"),
-        (Terminal(), False, 19, ""),
-        (Terminal(), True, 3700, ""),
-        (io.StringIO(), False, 3700, ""),
-    ],
-)
-def test_only_a_terminal_is_told_that_work_takes_long(monkeypatch, stream, quiet, seconds, said):
-    monkeypatch.setattr("sys.stderr", stream)
-    Progress(9, quiet=quiet).foretell("9 pages", seconds)
-    assert stream.getvalue() == said
-
-
-PIXELS, PAGES = ("PIXELS_A_SECOND", 5), ("PAGES_A_SECOND", 0.05)  # 720 pixels take 144 s, and 6 pages 120 s
-
-
-@pytest.mark.parametrize(
-    ("scale", "rate", "minutes"),
-    [("each", PIXELS, "0:02:24"), ("stack", PIXELS, "0:04:48"), ("each", PAGES, "0:02:00")],
-)
-def test_pages_are_foretold_before_the_first(monkeypatch, tmp_path, scale, rate, minutes):
-    frames = [Image.new("L", (12, 10), 40 * i) for i in range(6)]
-    frames[0].save(tmp_path / "x.gif", save_all=True, append_images=frames[1:])
-    monkeypatch.setattr(one_file, *rate)
-    monkeypatch.setattr(programs, "while_building", nullcontext)  # which the command replaces
-    monkeypatch.setattr("sys.stderr", Terminal())
-    with pytest.raises(SystemExit):
-        cli.main(["highpass", "--scale", scale, str(tmp_path / "x.gif"), str(tmp_path / "out.tif")])
-    assert sys.stderr.getvalue().startswith(f"fftfilter: 6 pages take about {minutes}\n")
-
-
 def test_a_line_says_how_much_is_done_and_how_long_the_rest_takes():
     assert line(6, 24, 3) == "[######..................] 6/24  2/s  0:00:09 left"
     assert line(0, 24, 3) == "[........................] 0/24  0/s  ? left"
