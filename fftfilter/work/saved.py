@@ -39,8 +39,6 @@ VERSION, MARK = 2, "fftfilter_recipe"
 MOST_BYTES, MOST_WORDS = 1 << 20, 20_000
 # Options of a filter that a recipe does not keep: a device belongs to a machine, and radii have the size of a pixel.
 _NOT_KEPT = ("device", "pixel_size", "profile")
-# What the options of a recipe of version 1 are, if it does not say them.
-_AT_FIRST = {"output": "magnitude", "edges": "wrap"}
 # Options that may name a mask, and values of the others that do not.
 MASKS, NO_MASK = ("--mask", "--missing", "--region", "--protect", "--ignore"), r"alpha|none|[-+.,\d\s]*"
 
@@ -135,16 +133,15 @@ def parse(text: str | bytes, name: str) -> Saved:
     if not isinstance(given, dict) or MARK not in given:
         raise ParameterError(f"{name}: is not a recipe: one is written by --save-recipe, and has the key {MARK!r}")
     version = given.pop(MARK)
-    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise ParameterError(f"{name}: the version {json.dumps(version)[:50]} is invalid: {MARK} is {VERSION}")
-    if version > VERSION:
+    if isinstance(version, int) and version > VERSION:
         raise ParameterError(f"{name}: is of version {version}; this program reads {VERSION}: update fftfilter-opencl")
-    try:
-        made = _of_first_version(given) if version == 1 else given
-    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        raise ParameterError(f"{name}: is no recipe: a part or an option has the wrong type") from error
-    arguments, digests = made.pop("arguments", None), made.pop("digests", {})
-    if made or not isinstance(arguments, list) or not all(isinstance(each, str) for each in arguments):
+    if version != VERSION:
+        raise ParameterError(
+            f"{name}: the version {json.dumps(version)[:50]} is invalid: {MARK} is {VERSION}; write it anew by the "
+            "command that made it, with --save-recipe"
+        )
+    arguments, digests = given.pop("arguments", None), given.pop("digests", {})
+    if given or not isinstance(arguments, list) or not all(isinstance(each, str) for each in arguments):
         raise ParameterError(f'{name}: a recipe has "arguments", a list of texts such as "--radius=8px", and "digests"')
     if not isinstance(digests, dict) or not all(isinstance(each, str) for each in digests.values()):
         raise ParameterError(f'{name}: "digests" are no texts by the names of files')
@@ -153,47 +150,24 @@ def parse(text: str | bytes, name: str) -> Saved:
     return Saved(arguments, digests)
 
 
-def _of_first_version(given: dict[str, Any]) -> dict[str, Any]:
-    """Return what a recipe of version 1 says: its parts were objects, and its options keys."""
-    digests: dict[str, str] = {}
-    for each in (*given["transfer"], *filter(lambda value: isinstance(value, dict), given.values())):
-        if digest := each.pop("digest", None):
-            digests[each["file"]] = digest
-    parts, options = map(part_words, given.pop("transfer")), {}
-    for name, value in given.items():
-        is_pairs = name == "engine-options"
-        options[name] = pairs_text(value) if is_pairs else value["file"] if isinstance(value, dict) else value
-    return {"arguments": command_of(options.pop("method", "plain"), [*parts], options, _AT_FIRST), "digests": digests}
-
-
 # Writing
-
-
-def part_words(given: Mapping[str, Any]) -> list[str]:
-    """Return the command of a part of a transfer function, by its ``kind`` and the arguments of its function."""
-    values = dict(given)
-    if "at" in values:
-        values["at"] = ",".join(map(str, [*values["at"], *filter(None, [values.pop("width", None)])]))
-    if channels := values.pop("channels", None):
-        values["in_channels"] = ",".join(map(str, channels))
-    if isinstance(size := values.get("pixel_size"), float):
-        values["pixel_size"] = f"{size!r}m"
-    return [values.pop("kind").removesuffix("_file"), *words_of({"mask": values.pop("file", None), **values})]
 
 
 def words_of_part(part: Part) -> list[str]:
     """Return the command of a part of a transfer function; raises ParameterError for a mask in no file."""
+    values = {name: value for name, value in part.arguments().items() if name != "digest"}
+    if "at" in values:
+        values["at"] = ",".join(map(str, [*values["at"], *filter(None, [values.pop("width", None)])]))
+    if channels := values.pop("channels", None):
+        values["in_channels"] = ",".join(map(str, channels))
     size = Transfer((part,)).pixel_size
-    given = {name: value for name, value in part.arguments().items() if name != "digest"}
-    return part_words({"kind": part.kind, **given, "pixel_size": size if size is None else as_given(size)})
+    values["pixel_size"] = size if size is None else as_given(size)
+    if isinstance(values["pixel_size"], float):
+        values["pixel_size"] = f"{values['pixel_size']!r}m"
+    return [part.kind.removesuffix("_file"), *words_of({"mask": values.pop("file", None), **values})]
 
 
-def pairs_text(values: Mapping[str, object]) -> str:
-    """Return options of an algorithm as --engine-options takes them."""
-    return ",".join(f"{name}={value}" for name, value in values.items())
-
-
-def command_of(method: str, parts: list[list[str]], options: dict[str, Any], usual: dict[str, Any]) -> list[str]:
+def _command_of(method: str, parts: list[list[str]], options: dict[str, Any], usual: dict[str, Any]) -> list[str]:
     """Return the arguments of a recipe, whose parts are commands of their own.
 
     The command is that of the first part. With --auto, and for a part that filters otherwise alone, it is ``notch``.
@@ -221,7 +195,7 @@ def save_filter(filter_: Filter | Transfer, file: FileName) -> None:
     axes, sizes = values.get("axes"), values.get("pixel_size")
     if axes is not None and (axes not in AXES or isinstance(sizes, tuple | list)):
         raise ParameterError(f"axes {axes!r} with pixel size {sizes!r}: a recipe has {', '.join(AXES)}, and one size")
-    usual = {name: DEFAULTS[name] for name in _AT_FIRST}
+    usual = {name: DEFAULTS[name] for name in ("output", "edges")}
     areas = [area for name in ("region", "protect", "ignore") if (area := values.get(name))]
     values |= {area.what: area.said() for area in areas} | {"depth": transfer.depth}
     values |= dict.fromkeys(_NOT_KEPT)
@@ -229,7 +203,7 @@ def save_filter(filter_: Filter | Transfer, file: FileName) -> None:
         low, high = scale[:2] if isinstance(scale, Range) else (AUTO, scale.saturated)
         values["scale"] = f"{low}:{high}"
     if own := values.get("engine_options"):
-        values["engine_options"] = pairs_text(own)
+        values["engine_options"] = ",".join(f"{name}={value}" for name, value in own.items())
     if auto := AutoNotches.of(values.pop("auto", None), values.get("output", usual["output"]), values.get("channels")):
         keep = [f"{fx!r},{fy!r}" for fx, fy in auto.keep]
         values |= {"auto": EACH, "strength": auto.strength, "shape": auto.shape, "insist": auto.insists or None}
@@ -239,4 +213,4 @@ def save_filter(filter_: Filter | Transfer, file: FileName) -> None:
     parts = [words_of_part(part) for part in transfer.parts]
     if method != "plain" and [method] != [each[0] for each in parts[:1]]:
         raise ParameterError(f"{filter_!r} is not of a command, and a recipe is one: give it a part of that kind first")
-    Saved(command_of(method, parts, values, usual), masks_of(transfer, areas)).write(file)
+    Saved(_command_of(method, parts, values, usual), masks_of(transfer, areas)).write(file)

@@ -89,13 +89,12 @@ def test_what_is_not_marked_stays_and_a_drag_shows_about_the_same(visit, tmp_pat
 
 
 def test_a_rectangle_of_the_command_line_or_of_a_recipe_is_marked(visit, picture):
-    text = '{"fftfilter_recipe": 1, "transfer": [{"kind": "lowpass", "radius": "8px"}], "output": "keep", '
+    words = ["lowpass", "--radius=8px", "--output=keep", "--protect=1,2,3,4", "--feather=5"]
+    text = json.dumps({"fftfilter_recipe": 2, "arguments": words})
 
     async def load(page):
         _, facts = await page.get("picture")
-        async with page.session.post(
-            page.url + "recipe", data=text + '"protect": "1,2,3,4", "feather": 5}'
-        ) as response:
+        async with page.session.post(page.url + "recipe", data=text) as response:
             return facts["start"], await response.json()
 
     start, loaded = visit(load, picture, start="lowpass --output keep --region 4,5,20,30")
