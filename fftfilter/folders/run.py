@@ -245,13 +245,37 @@ class FolderRun:
         """Do all files, and yield their outcomes as they are finished; raises DeviceError without any device."""
         try:
             self.log.open()
-            if self.recipe.span == FOLDER:
-                yield from self._measure(executors)
-            if not self._is_over():
-                yield from self._noted(self._pool(executors).run(self._until_over(self.jobs()), self.settings))
+            with self._held():
+                if self.recipe.span == FOLDER:
+                    yield from self._measure(executors)
+                if not self._is_over():
+                    yield from self._noted(self._pool(executors).run(self._until_over(self.jobs()), self.settings))
         finally:
             self._close_journals()
             self.log.close()
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Hold a lock on the output folder, as far as its file system has locks; warn if another run holds it."""
+        handle = None
+        with suppress(OSError, ParameterError, ImportError):
+            import fcntl  # which Windows lacks
+
+            if self.found.files and isinstance(self.target, Path):
+                self.settings.open_folder(str(self.target), make=True)
+                handle = os.open(self.target, os.O_RDONLY)
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    self.warnings.append(
+                        f"{self.target}: another run writes into it, too, and both filter what is left: end this one, "
+                        "and start it with --skip-existing when the other has ended"
+                    )
+        try:
+            yield
+        finally:
+            if handle is not None:
+                os.close(handle)
 
     def _pool(self, executors: Sequence[Workers]) -> Pool:
         return Pool(executors, self.found.files, self.found.file_seconds, self.warnings)

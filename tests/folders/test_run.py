@@ -716,6 +716,27 @@ def test_bad_files_among_good_ones(run, tmp_path):
             assert line["device"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+def test_two_runs_into_one_folder_are_told_of_each_other_and_both_are_whole(tmp_path):
+    import fcntl
+
+    given, out = tmp_path / "in", tmp_path / "out"
+    for i in range(4):
+        pgm(given / f"{i}.pgm", i)
+    assert here("-q", given, out) == 0
+    before = {name: (out / name).read_bytes() for name in names(out)}
+    handle = os.open(out, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)  # as another run does
+        second = process(given, out)
+    finally:
+        os.close(handle)
+    assert (second.returncode, second.stderr.count("\n")) == (0, 2), second.stderr
+    assert second.stderr.startswith(f"fftfilter: {out}: another run writes into it, too")
+    assert {name: (out / name).read_bytes() for name in names(out)} == before
+    assert "another run" not in process(given, out).stderr
+
+
 def test_fail_fast_stops_at_the_first(run, tmp_path):
     given = tmp_path / "in"
     for i in range(200):
