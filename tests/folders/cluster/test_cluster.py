@@ -494,12 +494,17 @@ def test_dask_logs_nothing_while_its_cluster_is_used_and_then_as_before(monkeypa
 
 
 def fake_client(*looks):
-    """Return a client whose cluster has these workers, the last forever, and the options of its executors."""
+    """Return a client whose cluster has these workers, the last forever, and the options of what it was given."""
     addresses, chosen = iter(looks), []
+
+    def submit(*_, **options):
+        chosen.append(options)
+        return SimpleNamespace(add_done_callback=lambda _: None)
+
     client = SimpleNamespace(
         scheduler=SimpleNamespace(address="tcp://s"),
         nthreads=lambda **_: next(addresses, looks[-1]),
-        get_executor=lambda **options: chosen.append(options),
+        submit=submit,
         status="running",
     )
     return client, chosen
@@ -522,9 +527,11 @@ def test_work_goes_to_the_workers_that_are_of_use_while_there_are_any():
     client, chosen = fake_client({"tcp://a": 1, "tcp://b": 1})
     workers = ClusterWorkers(client, None)
     workers.look()
+    workers.submit(abs, 1)
     assert chosen[-1] == {"pure": False}
     for _ in range(2):  # it may have had two chunks
         assert workers.lose(Result([], 0, "no device", "tcp://a")) is None
+    workers.submit(abs, 1)
     assert chosen[-1] == {"pure": False, "workers": ["tcp://b"], "allow_other_workers": True}
     assert workers.notes == ["worker tcp://a: no device; the other workers do its files"]
     assert workers.lose(Result([], 0, "no device", "tcp://b")) == "worker tcp://b: no device"
