@@ -245,10 +245,10 @@ class FolderRun:
         """Do all files, and yield their outcomes as they are finished; raises DeviceError without any device."""
         try:
             self.log.open()
-            with self._held():
-                if self.recipe.span == FOLDER:
-                    yield from self._measure(executors)
-                if not self._is_over():
+            if self.recipe.span == FOLDER:
+                yield from self._measure(executors)
+            if not self._is_over():
+                with self._held():
                     yield from self._noted(self._pool(executors).run(self._until_over(self.jobs()), self.settings))
         finally:
             self._close_journals()
@@ -256,21 +256,23 @@ class FolderRun:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """Hold a lock on the output folder, as far as its file system has locks; warn if another run holds it."""
-        handle = None
+        """Hold a lock on the output folder, as far as its file system has locks; warn if another run holds it.
+
+        Files by their names, and those that fit a pattern, may be a part of what several runs share on purpose.
+        """
+        handle, is_whole = None, isinstance(self.source, Tree) and not self.source.pattern
         with suppress(OSError, ParameterError, ImportError):
             import fcntl  # which Windows lacks
 
-            if self.found.files and isinstance(self.target, Path):
+            if self.found.files and is_whole and isinstance(self.target, Path):
                 self.settings.open_folder(str(self.target), make=True)
                 handle = os.open(self.target, os.O_RDONLY)
                 try:
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
-                    self.warnings.append(
-                        f"{self.target}: another run writes into it, too, and both filter what is left: end this one, "
-                        "and start it with --skip-existing when the other has ended"
-                    )
+                    why = f"{self.target}: another run writes into it, too, and files are filtered twice: end this one"
+                    later = "" if self.settings.in_place else ", and start it with --skip-existing when that has ended"
+                    self.warnings.append(why + later)
         try:
             yield
         finally:
