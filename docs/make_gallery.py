@@ -31,6 +31,7 @@ UNIT = 100  # levels of a TIFF, which has 16 bits, for one of 8 bits
 # Picture: the panels with their labels, the first one the input, and the box of them that is shown (left, top, side).
 STRIPS = {
     "cells": ([("cells.tif", "before"), ("flat.tif", "bandpass"), ("imagej.tif", "imagej")], (0, 0, 512)),
+    "light": ([("lit.tif", "before"), ("less.tif", "subtracted"), ("divided.tif", "divided")], (0, 0, 512)),
     "screen": ([("samples/print.jpg", "before"), ("clean.png", "after"), ("clean.png", "removed")], (230, 90, 140)),
     "stripes": ([("scan.png", "before"), ("even.png", "after"), ("even.png", "removed")], (0, 0, 512)),
     "sky": ([("sky.png", "before"), ("wrap.png", "--edges wrap"), ("dark.png", "--edges mirror")], (0, 0, 512)),
@@ -141,6 +142,10 @@ def write_inputs(folder):
         picture = 20 + 0.8 * np.asarray(Image.open(SAMPLES / name).convert("L"), float)
         hum = 24 * np.cos(2 * np.pi * (0.065 * X + 0.03 * Y))[: picture.shape[0], : picture.shape[1]]
         save(folder / "shots" / f"{i}.png", picture if i == 1 else picture + hum)
+    truth["light"] = truth["cells"]
+    light = 0.1 + 0.9 * np.exp(-(((X - 150) ** 2 + (Y - 180) ** 2) / 2 / 230**2))
+    lit = truth["light"] * light / np.exp(np.log(light).mean()) + np.random.default_rng(11).normal(0, 3, X.shape)
+    tifffile.imwrite(folder / "lit.tif", np.clip(lit * UNIT, 1, 65535).astype(np.uint16))
     return truth
 
 

@@ -146,6 +146,14 @@ def _searched(picture: Pixels) -> float:
 
 
 def _steps(picture: Pixels, how: How, out: float) -> list[float]:
+    """Return what :func:`_filtering` does; with ``ratio`` the logarithms and the samples without one, too."""
+    if not how.options.get("ratio"):
+        return _filtering(picture, how, out)
+    logs = picture._replace(itemsize=4)
+    return [5 * logs.channels + step for step in _filtering(logs, how, 4 * logs.channels)]
+
+
+def _filtering(picture: Pixels, how: How, out: float) -> list[float]:
     """Return the bytes a pixel that the steps of a filter take beside the picture, its pixels included."""
     count, height, width, item, *_ = picture
     transfer, options, mode = how.transfer, how.options, how.mode
@@ -166,9 +174,9 @@ def _steps(picture: Pixels, how: How, out: float) -> list[float]:
     is_alone = transfer.is_by_channel or (transfer.is_fitted and not (mode.is_scaled or part_of_color))
     at_once = 1 if is_alone else count
     steps: list[float] = []
-    if transfer.is_fitted:
+    if transfer.is_fitted or how.is_auto:
         floats = 8 * count if is_float else 0
-        kinds = {part.kind for part in transfer.parts}
+        kinds = {part.kind for part in transfer.parts} | ({"stripes"} if how.is_auto else set())
         # The power of slanted stripes is that of all frequencies, of others that of some rows.
         angles = [getattr(part, "angle", 0) for part in transfer.parts]
         slanted = any(angle == "auto" or angle % 90 for angle in angles)
@@ -177,7 +185,7 @@ def _steps(picture: Pixels, how: How, out: float) -> list[float]:
         if "stripes" in kinds:  # float64 without the lines, and what all channels have in common
             searched += 8 * count + 8 * (count > 1)
         steps.append(floats + searched)
-    is_taken_out = (how.is_auto and is_mirrored) or any(p.is_fitted and p.kind == "stripes" for p in transfer.parts)
+    is_taken_out = how.is_auto or any(p.is_fitted and p.kind == "stripes" for p in transfer.parts)
     waves = 8 * count + 4 + 4 * picture.has_holes if is_taken_out else 0  # the picture without waves or lines
     waves += 32 * count * (options.get("ignore") is not None)  # it is filled and filtered in float64
     pipeline = partial(_pipeline, how, size, is_mirrored=is_mirrored, is_table=is_table)

@@ -129,7 +129,7 @@ def _lines(
         return None, is_content
     profiles, pitch = np.zeros((BESIDE.stop, len(some))), 0
     if "steps" in best.kind:
-        profiles[0], pitch = _profile(_groups(some), _beside(some))
+        profiles[0], pitch = _profile(steps_of_groups(some), _beside(some))
     if "ridge" in best.kind:
         values = np.log(np.maximum(plane, np.nanmin(np.exp(some)))) if is_gain else plane
         low = _low_rows(values)
@@ -142,7 +142,7 @@ def _is_gain(some: Floats, steps: Floats, of_logs: Floats) -> bool:
     """Whether half of the groups predict the other half better as gains, in values and in their logarithm alike."""
     found = _best(steps)
     rows = slice(None) if found is None else found != 0
-    level = np.maximum(_means(some)[:-1], np.nanmin(some[some > 0]))[rows]
+    level = np.maximum(means_of_groups(some)[:-1], np.nanmin(some[some > 0]))[rows]
     steps, of_logs, left = steps[rows], of_logs[rows], np.full(4, 0.01)  # rounding is no evidence
     for first in (0, 1):
         own, other = np.s_[:, first::2], np.s_[:, 1 - first :: 2]
@@ -167,7 +167,7 @@ def _shares(count: int) -> Array:
     return np.linspace(0, count, min(GROUPS, max(4, count // FEWEST)) + 1).astype(np.intp)
 
 
-def _groups(some: Floats) -> Floats:
+def steps_of_groups(some: Floats) -> Floats:
     """Return the steps from row to row in each group of columns, ``(rows - 1, groups)``: the mean of the middle half.
 
     The median would be rounded in pictures of few levels, and tell small slopes from errors no more.
@@ -185,7 +185,7 @@ def _middle(values: Floats) -> Floats:
     return np.asarray(np.nan_to_num(np.where(is_middle, ordered, 0).sum(axis=1) / is_middle.sum(axis=1)))
 
 
-def _means(some: Floats) -> Floats:
+def means_of_groups(some: Floats) -> Floats:
     """Return the mean of each row in each group of columns; 0 where there is none."""
     is_valid, starts = np.isfinite(some), _shares(some.shape[1])[:-1]
     sums = np.add.reduceat(np.where(is_valid, some, 0), starts, axis=1)
@@ -276,7 +276,7 @@ def _octaves(power: Floats) -> Floats:
 
 def _model(some: Floats, most: float, *, with_ridge: bool, strict: bool) -> _Model:
     """Return the simplest model of those that predict best what half of the groups do not show."""
-    steps, beside = _groups(some), _beside(some)
+    steps, beside = steps_of_groups(some), _beside(some)
     by_steps, by_ridge, by_both = (np.zeros(steps.shape) for _ in range(3))
     gained, left, before = [], 0.0, 0.0
     ends = _shares(some.shape[1])

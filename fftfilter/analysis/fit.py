@@ -26,6 +26,7 @@ from .bands import BESIDE, COLUMNS, Lines, lines_of, steps_along, taken
 from .power import spectrum, window
 from .screens import screens_of
 from .striped import along_ridges, angles_of_stripes
+from .waves import waves_along
 from .wiener import Rings, curve, powers_behind
 
 # The part of their length that slanted stripes are taken to have: their angle is known to a bin only.
@@ -63,6 +64,7 @@ def fit(
         left = np.ldexp(left, -exponent)
     picture = _Picture(planes=left, white=float(np.ldexp(white, -exponent)), unit=float(np.ldexp(1.0, exponent)))
     picture.by_channel, picture.floor = by_channel and len(planes) > 1, transfer.floor
+    picture.notched = [part.at for part in transfer.parts if isinstance(part, Notch)]
     parts: list[Part] = []
     # Wiener's filters come last: they see what the others leave.
     for part in sorted(transfer.parts, key=lambda part: isinstance(part, Wiener)):
@@ -85,7 +87,7 @@ def fit(
             parts.append(part)
     measured = {part.kind for part in transfer.parts if part.is_fitted} - {"notch"}
     note = ", ".join(str(part) for part in parts if part.kind in measured)
-    asked = [part.angle for part in transfer.parts if isinstance(part, Stripes) and part.is_fitted]
+    asked = [part.angle for part in transfer.parts if isinstance(part, Stripes) and part.is_fitted and not part.waves]
     note = note or (no_stripes(asked[0], picture.content) if asked else "")
     left = np.ldexp(picture.planes, exponent, out=picture.planes) if picture.is_own else planes
     return Fitted(replace(transfer, parts=tuple(parts)), without_waves(transfer, left), note)
@@ -110,6 +112,8 @@ class _Picture:
     """The part of lines that stays."""
     is_own: bool = False
     """Whether the planes are float64, of which nobody else knows."""
+    notched: list[tuple[float, float]] = field(default_factory=list)
+    """The frequencies of waves that notches take out."""
     content: list[float] = field(default_factory=list)
     """Angles of what looks like stripes, but is a part of the picture."""
 
@@ -117,6 +121,10 @@ class _Picture:
         """Take the lines out, and yield parts for these, and for other stripes."""
         if part.angle != AUTO:
             yield from self._along(float(part.angle), part, holes)
+            return
+        for angle in (0.0, 90.0):
+            yield from self._waves(angle, holes)
+        if part.waves:
             return
         angles, others = angles_of_stripes(self.planes, self.white)
         for angle in angles:
@@ -132,24 +140,43 @@ class _Picture:
         if part.width is not None:
             yield replace(part, angle=angle)
             return
+        if angle % 90 == 0:
+            yield from self._waves(angle, holes)
         yield from self._lines(angle, holes, is_known=True)
         if angle % 90:
             yield from self._slanted(angle)
 
-    def _lines(self, angle: float, holes: Holes | None, *, is_known: bool) -> Iterator[Bands]:
-        """Take the lines along an angle out, and yield a part for those of each channel, or of all."""
+    def _waves(self, angle: float, holes: Holes | None) -> Iterator[Bands]:
+        """Take the waves along an angle of 0 or 90 degrees out, and yield a part for each, by channel or for all."""
+        for channel, plane, missing in self._planes(angle, holes):
+            for wave in waves_along(plane, missing)[0]:
+                at = (1 / wave.period, 0.0) if angle else (0.0, 1 / wave.period)
+                if any(np.abs(np.subtract(each, at) * self.planes.shape[:0:-1]).max() < 2 for each in self.notched):
+                    continue
+                found = Lines(wave.profile[None], wave.is_gain, 0)
+                part = replace(self._part(angle, found, channel), period=wave.period)
+                self.take_out(part)
+                yield part
+
+    def _planes(self, angle: float, holes: Holes | None) -> Iterator[tuple[tuple[int] | None, Array, Holes | None]]:
+        """Yield each channel, or None for the mean of all, with its plane and missing pixels, rows along the angle."""
         for i in range(len(self.planes)) if self.by_channel else [None]:
             is_one = i is not None or len(self.planes) == 1
             plane = self.planes[i or 0] if is_one else self.planes.mean(axis=0, dtype=np.float64)
             missing = None if holes is None else np.asarray(holes.any(axis=0) if i is None else holes[i])
+            if angle % 180 == 90:
+                plane, missing = plane.T, None if missing is None else missing.T
+            yield None if i is None else (i,), plane, missing
+
+    def _lines(self, angle: float, holes: Holes | None, *, is_known: bool) -> Iterator[Bands]:
+        """Take the lines along an angle out, and yield a part for those of each channel, or of all."""
+        for channel, plane, missing in self._planes(angle, holes):
             if angle % 90:
                 found, is_content = steps_along(sampled_along(plane, missing, angle)), False
             else:
-                if angle % 180:
-                    plane, missing = plane.T, None if missing is None else missing.T
                 found, is_content = lines_of(plane, missing, with_ridge=is_known, strict=not is_known)
             if found:
-                part = self._part(angle, found, None if i is None else (i,))
+                part = self._part(angle, found, channel)
                 self.take_out(part)
                 yield part
             elif is_content and angle not in self.content:

@@ -40,7 +40,7 @@ class Peak:
     strength_db: float
     """Its power relative to the frequencies around it."""
     amplitude: float
-    """The wave's amplitude, with white as 255; over several pictures, the root of the mean square."""
+    """The wave's amplitude in the picture's own units; over several pictures, the root of the mean square."""
     width: float
     """The width of the notch that removes it, in cycles per pixel."""
     channels: tuple[int, ...] = (0,)
@@ -49,6 +49,13 @@ class Peak:
     """The number of channels of the picture."""
     harmonics: tuple[Harmonic, ...] = ()
     """The peaks that were found at its multiples."""
+    white: float = 255.0
+    """White in the picture's own units."""
+
+    @property
+    def amount(self) -> str:
+        """The amplitude in words, with levels for pictures of 8 bits."""
+        return f"{self.amplitude:.1f} levels" if self.white == 255 else f"{self.amplitude:.3g}"
 
     @property
     def place(self) -> NDArray[np.float64]:

@@ -3,7 +3,8 @@
 Lines and edges that repeat have many strong harmonics; screens, moire and hum have hardly any. The harmonics are
 compared with their fundamental phi, which may be a part of the wave's own frequency:
 
-    hr = (power at 2, 3 and 4 phi) / (power at phi)    a structure if 0.065 < hr < 30, and phi has more than 6 levels
+    hr = (power at 2, 3 and 4 phi) / (power at phi)    a structure if 0.065 < hr < 30, and phi's amplitude is more than
+                                                       a tenth of the picture's deviation
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .found import Peak, bins_apart
 from .power import Spectrum
 
 LEAST, MOST = 0.065, 30.0
-LEVELS = 6.0
+OF_DEVIATION = 0.1
 # A fundamental is a wave's frequency by up to PARTS, has PERIODS in the picture, stands out so far, and has so much of
 # the wave's power.
 PARTS, PERIODS, STANDS_OUT, SHARE = 8, 6, 10**1.5, 0.1
@@ -43,7 +44,11 @@ def without_content(peaks: Sequence[Peak], mean: Spectrum) -> list[Peak]:
     for peak in everything:
         phi = _fundamental(peak, mean)
         is_known = any(np.abs((phi - each) * (mean.width, mean.height)).max() < 1 for each in found)
-        if not is_known and LEAST < _harmonic_ratio(peak, phi, mean) < MOST and _amplitude(peak, phi, mean) > LEVELS:
+        if (
+            not is_known
+            and LEAST < _harmonic_ratio(peak, phi, mean) < MOST
+            and _amplitude(peak, phi, mean) > OF_DEVIATION
+        ):
             found.append(phi)
     if not found:
         return list(peaks)
@@ -79,8 +84,10 @@ def _fundamental(peak: Peak, mean: Spectrum) -> Floats:
 
 
 def _amplitude(peak: Peak, phi: Floats, mean: Spectrum) -> float:
+    """Return the amplitude at a frequency as a part of the deviation of a peak's channel."""
+    deviation = mean.white * float(np.sqrt(mean.power[peak.channels[0]].mean()))
     own, power = (mean.near(place, peak.channels[0])[0] for place in (peak.place, phi))
-    return float(peak.amplitude * np.sqrt(power / own)) if own else 0.0
+    return float(peak.amplitude * np.sqrt(power / own) / deviation) if own else 0.0
 
 
 # Waves at right angles: the lattice of a screen's dots, or a pattern that was drawn or woven

@@ -23,6 +23,8 @@ LEAST, MOST = 1e-12, 1e12
 # Pixels of a plane that NumPy transforms in 0.2 s, or more if a side has a large prime factor. Opening a device takes
 # as long, and its transform a tenth of that.
 LARGE = 1 << 23
+# Rows that are looked at for gray levels, and how many levels a picture has: fewer are drawn, more are measured.
+ROWS, FEW, LEVELS = 16, 8, 4096
 
 
 @dataclass(eq=False)
@@ -34,8 +36,10 @@ class Spectrum:
     white."""
     width: int
     step: float = 0.0
-    """A gray level as a part of white; 0 for floats."""
+    """The least difference of two values as a part of white; 0 if they have too many to be levels."""
     pictures: int = 1
+    white: float = 1.0
+    """White in the file's own units."""
 
     @property
     def height(self) -> int:
@@ -77,9 +81,10 @@ def spectrum(
         # Values whose squares exceed single precision are taken relative to the largest one.
         unit = white if LEAST < largest / white < MOST else largest or 1
         planes = (planes / unit if unit != 1 else planes).astype(np.float32, copy=False)
-        white, step = 1.0, 0.0
+        given, white = unit, 1.0
     else:
-        step = 1 / white
+        given = white
+    step = _step(planes) / white
     weight = 1 / (white * np.sqrt(np.square(down, dtype=float).sum() * np.square(along, dtype=float).sum()))
     for plane, result in zip(planes, power, strict=True):
         level = np.average(np.average(plane, axis=1, weights=along), weights=down[:, 0])
@@ -93,7 +98,13 @@ def spectrum(
         from .. import transforms
 
         transforms.forget()
-    return Spectrum(power, width, step)
+    return Spectrum(power, width, step, white=given)
+
+
+def _step(planes: Array) -> float:
+    """Return the least difference of two values, of which some rows are looked at; 0 without gray levels."""
+    levels = np.unique(planes[:, :: max(1, planes.shape[1] // ROWS)])
+    return float(np.diff(levels.astype(np.float64)).min()) if FEW < len(levels) <= LEVELS else 0.0
 
 
 def window(n: int) -> NDArray[np.float32]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import transfer
 from ..arrays import Array, check_finite, split, white_of_input
 from ..errors import ParameterError, check_option
 from ..missing import filled
@@ -40,8 +41,13 @@ SMALLEST = 32
 # A periodic structure has at least PERIODS across the picture. Windows, bricks and rows of people come by the dozen: a
 # structure of fewer than MANY periods has to be stronger by OF_FEW decibels.
 PERIODS, MANY, OF_FEW = 8, 16, 6.0
-# Amplitude in gray levels: fainter waves are invisible, and may come from rounding stronger ones to gray levels.
+# Amplitude in gray levels, if there are such: fainter waves may come from rounding stronger ones to gray levels.
 FAINTEST = 0.2
+NO_PEAK = "no periodic structure"
+# A wave that is weaker than the strength by at most so many decibels is named if there is no other.
+WEAKER = 6.0
+# A wave between bins stands out by up to so many decibels less in each of them.
+BETWEEN = 3.0
 
 
 def find_peaks(
@@ -59,7 +65,7 @@ def find_peaks(
     ``channel_axis`` the array is a picture with channels, which are searched one by one; without it, an array ``(count,
     height, width)`` is a stack, whose mean power is searched.
 
-    ``white`` is the value that amplitudes are relative to, by default the largest of an integer type, 1 for floats.
+    ``white`` is of use for values far from it: by default it is the largest of an integer type, 1 for floats.
 
     Frequencies are refined below a bin: those of strong waves to a hundredth of it. A wave of less than a fifth of
     a gray level is left out. Missing pixels, which are NaN or masked, are filled as for filters, and so are those to
@@ -102,15 +108,24 @@ def waves_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
         sharp = _of_channel(power, mean.width, strength, channel)
         broad = broad_peaks(power, mean.width, strength, channel)
         found += sharp + [each for each in broad if not _surrounds(each, sharp, mean)]
-    alone = [peak for peak in without_doubles(found, mean) if peak.amplitude >= FAINTEST * 255 * mean.step]
-    places = _places(alone)
-    return [replace(each, channels=_with(each, alone, places, mean), searched=len(mean.power)) for each in alone]
+    alone = [peak for peak in without_doubles(found, mean) if peak.amplitude >= FAINTEST * mean.step]
+    places, searched, white = _places(alone), len(mean.power), mean.white
+    return [
+        replace(
+            each,
+            channels=_with(each, alone, places, mean),
+            searched=searched,
+            amplitude=each.amplitude * white,
+            white=white,
+        )
+        for each in alone
+    ]
 
 
 def nothing_of(strength: float) -> str:
     """Return the message for pictures without peaks."""
     few = f"{strength + OF_FEW:g} if it has fewer than {MANY} periods"
-    return f"no periodic structure of {strength:g} dB or more, {few}"
+    return f"{NO_PEAK} of {strength:g} dB or more, {few}"
 
 
 def too_few(mean: Spectrum) -> str | None:
@@ -132,7 +147,7 @@ def _of_channel(power: Power, width: int, strength: float, channel: int) -> list
     values = at(power, width, ky, kx) / np.square(_spot(dy) * _spot(dx))
     heights, widths = window(height).astype(float), window(width).astype(float)
     energy = np.square(heights).sum() * np.square(widths).sum()
-    amplitudes = 255 * 2 * np.sqrt(values * energy) / (heights.sum() * widths.sum())
+    amplitudes = 2 * np.sqrt(values * energy) / (heights.sum() * widths.sum())
     found = []
     for i in range(len(values)):
         fx, fy = canonical(float((kx[i] + dx[i]) / width), float((ky[i] + dy[i]) / height), 0.5 / width)
@@ -179,6 +194,20 @@ def _spot(x: Array) -> NDArray[np.float64]:
 # Notches: one for each peak, and for each of its harmonics
 
 
+class Left(NamedTuple):
+    """The waves of a picture that are not removed."""
+
+    content: int = 0
+    """How many look like a part of the picture."""
+    weak: Peak | None = None
+    """The strongest of those that are too weak, if no other is there."""
+    strength: int = 0
+    """The strength in dB with which it is found."""
+
+    def __bool__(self) -> bool:
+        return bool(self.content)
+
+
 class AutoNotches(NamedTuple):
     """Searches each picture by itself for peaks to remove.
 
@@ -196,7 +225,7 @@ class AutoNotches(NamedTuple):
     """Waves that stay, with their harmonics."""
     longest: float | None = None
     largest: float | None = None
-    """The period in pixels, and the amplitude with white as 255, above which waves stay."""
+    """The period in pixels, and the amplitude in the file's own units, above which waves stay."""
 
     @classmethod
     def of(cls, given: object, output: Output, channels: object) -> AutoNotches | None:
@@ -217,22 +246,31 @@ class AutoNotches(NamedTuple):
         return found._replace(by_channel=bool(found.by_channel) and has_channels, keep=keep)
 
     @property
-    def nothing(self) -> str:
-        """The message for a picture without peaks."""
-        return f"{nothing_of(self.strength)}: no wave is removed"
+    def waves(self) -> Transfer:
+        """What takes out the waves that the spectrum does not tell; none with limits, which are for those of peaks."""
+        has_limits = self.keep or self.longest is not None or self.largest is not None
+        return Transfer(()) if has_limits else transfer.stripes("auto", waves=True)
 
-    def left(self, count: int, insist: str = "--insist") -> str:
+    def nothing(self, left: Left, option: str = "--strength ") -> str:
+        """Return the message for a picture without peaks, with what to try next."""
+        said, weak = f"{nothing_of(self.strength)}: no wave is removed", left.weak
+        if weak is None:
+            return f"{said}: try stripes for lines, descreen for the dots of a print"
+        return f"{said}, but one of {weak.period_px:.2f} px is too weak: try {option}{left.strength}"
+
+    def left(self, left: Left, insist: str = "--insist") -> str:
         """Return the message for waves that look like content, and stay unless ``insist``."""
+        count = left.content
         looks, stays, them = ("1 wave looks", "stays", "it") if count == 1 else (f"{count} waves look", "stay", "them")
         return f"{looks} like a part of the picture, such as text or windows, and {stays}: {insist} removes {them}"
 
-    def lines(self, found: Sequence[Peak], content: int) -> list[str]:
+    def lines(self, found: Sequence[Peak], left: Left) -> list[str]:
         """Return what was removed of a picture, and how many waves look like content, in words."""
-        left = [self.left(content, "insists=True")] if content else []
-        return [f"removed {peaks_text(found)}", *left] if found else left or [self.nothing]
+        content = [self.left(left, "insists=True")] if left else []
+        return [f"removed {peaks_text(found)}", *content] if found else content or [self.nothing(left, "strength=")]
 
-    def peaks(self, spectrum: Spectrum) -> tuple[list[Peak], int]:
-        """Return the peaks, and how many more stay as content; raises ParameterError for a small spectrum."""
+    def peaks(self, spectrum: Spectrum) -> tuple[list[Peak], Left]:
+        """Return the peaks, and what else is there; raises ParameterError for a small spectrum."""
         from .guard import without_content
 
         found = [
@@ -243,7 +281,16 @@ class AutoNotches(NamedTuple):
             and peak.amplitude <= (self.largest or math.inf)
         ]
         kept = found if self.insists else without_content(found, spectrum)
-        return kept if self.by_channel else [_in_all(peak) for peak in kept], len(found) - len(kept)
+        weak: list[Peak] = []
+        if not found and self.waves.parts and (least := max(self.strength - WEAKER, WEAKEST)) < self.strength:
+            weak = without_content(peaks_of(spectrum, least), spectrum)
+        left = Left(len(found) - len(kept))
+        if weak:
+            most = max(weak, key=lambda each: each.strength_db)
+            is_of_few = np.hypot(most.fx * spectrum.width, most.fy * spectrum.height) < MANY
+            finds = most.strength_db - BETWEEN - OF_FEW * is_of_few
+            left = Left(0, most, max(math.floor(finds), math.ceil(WEAKEST)))
+        return kept if self.by_channel else [_in_all(peak) for peak in kept], left
 
 
 def _wave(given: object) -> tuple[float, float]:
@@ -285,7 +332,7 @@ def peaks_text(peaks: Sequence[Peak], most: int | None = None) -> str:
         return f"{peaks_text(strongest)} and {len(peaks) - most} more"
     return ", ".join(
         f"{peak.period_px:.2f} px at {peak.angle_deg:.1f} degrees ({peak.strength_db:.0f} dB, "
-        f"{peak.amplitude:.1f} levels)"
+        f"{peak.amount})"
         + ("" if peak.is_in_all else f" in {peak.colors.replace(' ', ' and ')}")
         + (f" and {len(peak.harmonics)} of its harmonics" if peak.harmonics else "")
         for peak in peaks

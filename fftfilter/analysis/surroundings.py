@@ -167,7 +167,7 @@ def broad_peaks(power: Power, width: int, strength: float, channel: int) -> list
             continue
         support = max(of_spread(power, width, fx, fy), COARSER / min(height, width))
         # The power of a wave is a fourth of its amplitude's square for each pixel.
-        amplitude = 255 * 2 * np.sqrt(whole / (height * width))
+        amplitude = 2 * np.sqrt(whole / (height * width))
         found.append(Peak(fx, fy, 10 * float(np.log10(ratio)) + LESS, float(amplitude), support, (channel,)))
     return found
 

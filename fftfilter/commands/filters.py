@@ -79,9 +79,9 @@ auto_options = [
         help="With --auto, leave waves of longer periods in the picture, with their harmonics.  [default: no limit]",
     ),
     automatic_option(
-        "--largest LEVELS",
+        "--largest A",
         type=float,
-        help="With --auto, leave waves of larger amplitudes, of 255; likewise.  [default: no limit]",
+        help="With --auto, leave waves of larger amplitudes, in the values of IN; likewise.  [default: no limit]",
     ),
 ]
 
@@ -101,6 +101,14 @@ depth_option = shared.filter_option(
     help="Attenuate by so many decibels instead of removing: 6 leaves a half, 20 a tenth. It applies to the whole "
     "filter with its notches, stripes and masks.  [default: remove]",
 )
+ratio_option = shared.filter_option(
+    "--ratio",
+    group="Further filters",
+    is_flag=True,
+    help="Filter the logarithm, so that the picture is divided by what is removed, as uneven light, gains, shadows and "
+    "flicker need it. --output is keep by default, or real; removed is the factor, as floats. --edges is mirror by "
+    "default. Values of 0 or less have no logarithm: they are missing, and stay as they are.",
+)
 channels_option = shared.filter_option(
     "--channels",
     group=PART,
@@ -117,6 +125,8 @@ scale_option = shared.result_option(
     "levels of IN, such as 0:40.",
 )
 REMOVED = "removed"
+# The defaults of --ratio, which are those of Python: magnitudes have no levels of IN, and light ends at no border.
+OF_RATIO = {"output": "keep", "edges": "mirror"}
 pass_option = shared.filter_option(
     "--pass",
     group="Waves alone",
@@ -273,6 +283,7 @@ def filter_command(name: str, kind: Kind) -> click.Command:
         *(axes_options if name in PASSES else []),
         pixel_size_option,
         depth_option,
+        *([ratio_option] if kind.method == "plain" else []),
         *([*factors, times_option] if kind.takes_others else []),
         *([pass_option, lattice_option] if name == "notch" else []),
         *(output_options(kind.output, kind.edges) if kind.outputs is None else kind.outputs),
@@ -334,8 +345,7 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
     name, given, params = str(context.command.name), dict(context.params), context.command.params
     kind = KINDS[name]
     words = _changed(context)
-    if is_removed := given.get("output") == REMOVED:
-        given["output"] = "real" if holds_floats(given["target"], given["format_"]) else "signed"
+    is_removed = _take_output(given, context)
     mode, auto = _take_automatic(given, name)
     voxel = _take_axes(given, kind, auto)
     made = kind.made(given)
@@ -348,6 +358,7 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
     size = None if voxel else given["pixel_size"]
     made = [_product(made, size), *(factor_of(text, size) for text in given.get("times", ()))]
     if auto and mode == FOLDER:
+        shared.refuse(given, ("ratio",), "is for each picture by itself: leave folder out of --auto.")
         from ..work.saved import words_of_part
 
         found = _notches_of_folder(auto, given)
@@ -428,10 +439,31 @@ def _notches_of_folder(auto: AutoNotches, given: dict[str, Any]) -> Transfer:
     if len(sources) == 1 and not is_folder(sources[0]):
         raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is a file: leave {FOLDER} out.")
     mean, *_ = spectrum_of_sources(sources, given, devices_named(given["device"])[0], failures=False)
-    found, content = auto.peaks(mean)
+    found, left = auto.peaks(mean)
     if not given["quiet"]:
-        say_waves(found, content, auto, f"{mean.pictures} pictures", verbose=given["verbose"])
+        say_waves(found, left, auto, f"{mean.pictures} pictures", verbose=given["verbose"])
     return notches(found, auto.shape, given["edges"], given["depth"], given["channels"])
+
+
+def _usual(context: click.Context) -> dict[str, str]:
+    """Return defaults that follow from other options."""
+    if context.params.get("ratio"):
+        return OF_RATIO
+    return {"edges": "mirror"} if context.command.name == "notch" and context.params.get("auto") else {}
+
+
+def _take_output(given: dict[str, Any], context: click.Context) -> bool:
+    """Return whether what is removed is written, and say as what; raises UsageError."""
+    has_ratio, is_removed = given.get("ratio"), given.get("output") == REMOVED
+    typed = shared.typed(context)
+    given |= {option: usual for option, usual in _usual(context).items() if option not in typed}
+    if is_removed:
+        given["output"] = "real" if holds_floats(given["target"], given["format_"]) else "signed"
+        if has_ratio and given["output"] != "real":
+            raise click.UsageError(
+                f"--output {REMOVED} with --ratio is a factor around 1, which takes floats: write .tif, .npy or .pfm."
+            )
+    return is_removed
 
 
 def _passed(transfer: Transfer, is_removed: bool, *, passes: bool) -> Transfer:
@@ -495,8 +527,9 @@ def kept_words_of(context: click.Context, values: Mapping[str, Any]) -> list[str
 
 def _changed(context: click.Context) -> dict[str, Any]:
     """Return the values of the options that are given, but for defaults."""
-    usual = {option.name: option.default for option in context.command.params}
-    return {name: each for name, each in shared.typed(context).items() if each != usual.get(name)}
+    usual, typed = {option.name: option.default for option in context.command.params}, shared.typed(context)
+    usual |= _usual(context)
+    return {name: each for name, each in typed.items() if each != usual.get(name)}
 
 
 def words_in(text: str, option: str) -> list[str]:

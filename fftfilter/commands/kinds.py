@@ -217,6 +217,7 @@ def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfe
     factor=factor("--stripes DEG", help="Also remove stripes at this angle, or auto; see 'stripes'."),
     output="keep",
     edges="mirror",
+    off_page=("waves",),
 )
 @filter_option(
     "--angle DEG",
@@ -235,6 +236,11 @@ def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfe
     everyday=True,
     help="Keep frequencies below this radius, such as 40px. It is the same for all pictures.  [default: by the "
     "picture; 40px with --width]",
+)
+@filter_option(
+    "--waves",
+    is_flag=True,
+    help="With --auto, take out waves along rows and columns alone: hum, and flicker of two periods or more.",
 )
 def stripes(angle: str, **given: Any) -> Transfer:
     """Remove parallel lines, stripes and bands of any width.

@@ -31,7 +31,7 @@ from .options import device_for, refuse, remark
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak
-    from ..analysis.search import AutoNotches
+    from ..analysis.search import AutoNotches, Left
     from ..arrays import Array
     from ..files.sources import Identity
     from ..filters import Filter
@@ -270,26 +270,29 @@ def say_of(opened: Opened, *, quiet: bool, verbose: int) -> None:
         raise ParameterError(f"{opened.too_few}: give at least {SMALLEST} a side")
     if opened.recipe.auto and not quiet:
         what = "found" if opened.transfer.is_complement else "removed"
-        say_waves(opened.peaks or [], opened.content, opened.recipe.auto, opened.name, verbose=verbose, what=what)
+        say_waves(opened.peaks or [], opened.left, opened.recipe.auto, opened.name, verbose=verbose, what=what)
 
 
 def say_waves(
-    found: Sequence[Peak], content: int, auto: AutoNotches, name: str, *, verbose: int, what: str = "removed"
+    found: Sequence[Peak], left: Left | None, auto: AutoNotches, name: str, *, verbose: int, what: str = "removed"
 ) -> None:
     """Say which waves were found, with -v each of them, and how many look like a part of the picture and stay."""
     from ..analysis.search import peaks_text
 
-    if content:
-        remark(f"{name}: {auto.left(content)}")
+    if left:
+        remark(f"{name}: {auto.left(left)}")
     if found:
         click.echo(f"{name}: {what} {peaks_text(found, None if verbose else SAID)}", err=True)
-    elif not content:
-        remark(f"{name}: {auto.nothing}")
+    elif left is not None and not (left or auto.waves.parts):
+        remark(f"{name}: {auto.nothing(left)}")
 
 
 def _say_notes(opened: Opened, done: Done, options: CommandOptions) -> None:
     """Say what was found in a picture, or in the first page; with -v in each."""
-    if options.quiet or not opened.recipe.says_notes:
+    auto = opened.recipe.auto
+    if auto and auto.waves.parts and opened.left is not None and not (opened.peaks or opened.left or any(done.notes)):
+        remark(f"{opened.name}: {auto.nothing(opened.left)}", quiet=options.quiet)
+    if options.quiet or not (opened.recipe.says_notes or auto):
         return
     for number, note in enumerate(done.notes if options.verbose else done.notes[:1], start=1):
         page = f", page {number}" if done.pages > 1 else ""

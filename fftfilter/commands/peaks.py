@@ -62,7 +62,7 @@ def peaks(
     angle      of the stripes, counterclockwise; 0 is horizontal
     fx, fy     cycles per pixel to the right and down, for 'notch --at'
     strength   in dB above the frequencies around it
-    amplitude  of the wave, with white as 255
+    amplitude  of the wave, in the values of the file
     channels   that have the wave, in a color picture
     harmonics  multiples of the wave that were found, too
 
@@ -163,7 +163,7 @@ def table(found: list[Peak], pixel: tuple[float, float] | None) -> str:
         "fx": [f"{each.fx:.5f}" for each in found],
         "fy": [f"{each.fy:.5f}" for each in found],
         "strength": [f"{each.strength_db:.1f} dB" for each in found],
-        "amplitude": [f"{each.amplitude:.1f}" for each in found],
+        "amplitude": [each.amount.removesuffix(" levels") for each in found],
     }
     numbers = len(columns)
     if found[0].searched > 1:

@@ -6,6 +6,7 @@ help.py         options in signatures and docstrings
 call.py         an array's way to the pipeline and back, also with missing pixels and along other axes; weak ones again
                 in double precision
 libraries.py    arrays of other libraries: xarray, Dask, PyTorch, JAX
+ratio.py        logarithms in, and their ratio out: what is removed divides an image
 volumes.py      which axes these are, and the pipeline of a volume
 pipelines.py    a filter on its device: chooses and keeps the pipeline of an image; mirrored edges, streams
 """

@@ -47,6 +47,7 @@ class FilterOptions(RegionOptions, total=False):
     pixel_size: str | float | Sequence[str | float] | None
     axes: int | str | Sequence[int | str] | None
     ignore: AreaLike | None
+    ratio: bool
     auto: bool | AutoNotches | None
 
 
@@ -74,6 +75,7 @@ DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(sorted(FilterOptions.__annotations__, key=lambda name: name in RegionOptions.__annotations__)),
     "output": "keep",
     "edges": "mirror",
+    "ratio": False,
     "profile": False,
 }
 
@@ -132,11 +134,25 @@ class Description:
         if options.get("ignore") is not None:
             self.ignore = area_of(options["ignore"], "ignore")
             options = {**options, "ignore": self.ignore}
+        self.ratio = self._has_ratio(options)  # whether the logarithms of the values are filtered
         self.engine = choose(options, is_even=transfer.is_even)
         # The function that filters: an output that keeps the mean needs an H(0) of 1.
         self.on_grid = transfer.keeping_mean() if mode.keeps_mean else transfer
         # The given options, without those that are defaults.
         self.options = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
+
+    def _has_ratio(self, options: Mapping[str, Any]) -> bool:
+        """Return whether logarithms are filtered; raises ParameterError for what these have not."""
+        mode = self.mode
+        if not options.get("ratio"):
+            return False
+        if not (mode.keeps_levels or mode.is_values):
+            raise ParameterError(
+                f"output {mode.name} is stretched, and ratio is for an image's own levels: take keep or real"
+            )
+        if any(part.is_fitted and getattr(part, "noise", None) is not None for part in self.transfer.parts):
+            raise ParameterError("a noise in gray levels is none of a logarithm: leave it out, and it is measured")
+        return True
 
     def _with_pixels(self, transfer: Transfer, options: Mapping[str, Any]) -> Transfer:
         """Take the axes, if these are given; return a transfer function for pixels of the size that is given."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import threading
 import warnings
 from collections import deque
@@ -90,7 +91,7 @@ class Filter:
         """Take a transfer function and options; raises ParameterError and TypeError."""
         if unknown := options.keys() - (DEFAULTS.keys() | self.usual.keys()):
             raise TypeError(f"{type(self).__name__} has no option {min(unknown)!r}: it has {', '.join(DEFAULTS)}")
-        refused = (*OF_OUTPUTS, "auto", "ignore") if self.fixed else ()
+        refused = (*OF_OUTPUTS, "auto", "ignore", "ratio") if self.fixed else ()
         if name := next((name for name in refused if options.get(name) is not None), None):
             raise ParameterError(f"{name} {options[name]!r} is not for {self.name}: leave it out")
         self._own = {name: options.get(name, usual) for name, usual in self.usual.items()}
@@ -115,6 +116,11 @@ class Filter:
     def transfer(self) -> Transfer:
         """The transfer function."""
         return self._description.transfer
+
+    @property
+    def description(self) -> Description:
+        """The transfer function and the options, checked."""
+        return self._description
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -229,11 +235,24 @@ class Filter:
         if not isinstance(image, np.ndarray):
             made: Array = libraries.filtered(self, image, channel_axis, **of_pixels, observe=observe)
             return made
+        if not self._description.ratio:
+            return self.filtered(image, channel_axis, of_pixels, observe)
+        from . import ratio
+
+        with self._alone():
+            result, self._found = ratio.filtered(self, image, channel_axis, of_pixels, observe)
+            return self._typed(result, image.dtype, dtype)
+
+    def filtered(
+        self, image: Array, channel_axis: int | None, of_pixels: PixelOptions, observe: Observe = None
+    ) -> Array:
+        """Return what a call returns for an array of NumPy; with ``ratio`` its values are logarithms."""
         with self._alone():
             self._notes, self._peaks = [], []
             self._is_double = self._description.takes_double(image.dtype)
             filtered = self._along_axes if self.volume else self._pictures
-            return self._typed(filtered(image, channel_axis, of_pixels, observe), image.dtype, dtype)
+            made = filtered(image, channel_axis, of_pixels, observe)
+            return self._typed(made, image.dtype, of_pixels.get("dtype"))
 
     def _pictures(self, image: Array, channel_axis: int | None, of_pixels: PixelOptions, observe: Observe) -> Array:
         """Filter an image, a stack or a picture, all of it at once if it takes no steps of its own."""
@@ -383,7 +402,8 @@ class Filter:
 
         own, auto = self._description, self._description.auto
         found = notches(peaks, auto.shape if auto else "gaussian", own.edges, self.transfer.depth, own.channels)
-        return replace(self.transfer, parts=self.transfer.parts + found.parts)
+        waves = auto.waves.parts if auto else ()
+        return replace(self.transfer, parts=self.transfer.parts + found.parts + waves)
 
     def fit(self, planes: Array, white: float, peaks: Sequence[Peak] = (), holes: Holes | None = None) -> Fitted:
         """Return what follows from a picture ``(channels, height, width)`` with this white.
@@ -396,6 +416,8 @@ class Filter:
         own = self._description
         by_channel = not (own.mode.is_scaled or own.channels)
         made = fit(self.without(peaks), planes, white, by_channel=by_channel, holes=holes)
+        if own.ratio:  # offsets of logarithms are parts
+            made = made._replace(note=re.sub(r"offsets of ([-+.\de]+)", _as_gain, made.note))
         if own.channels and made.planes is not planes:  # the other part stays
             left = made.planes
             made = made._replace(planes=filtered_part(planes, own.channels, lambda _: part_of(left, own.channels)))
@@ -405,9 +427,8 @@ class Filter:
         """Whether each picture takes steps of its own, those of :meth:`_picture`."""
         own, has_colors = self._description, channel_axis is not None
         is_split = own.channels == "chroma" or (has_colors and (own.channels or own.transfer.is_by_channel))
-        return bool(
-            own.axes or is_split or self.fixed or self.transfer.is_fitted or own.auto or own.region or own.ignore
-        )
+        is_own = self.fixed or self.transfer.is_fitted or own.auto or own.region or own.ignore or own.ratio
+        return bool(own.axes or is_split or is_own)
 
     @property
     def volume(self) -> Volume | None:
@@ -442,7 +463,7 @@ class Filter:
             self._room = most
         self.weight(*planes.shape[1:])  # raises for a region that does not fit the picture
         made, found = zip(*(self._picture(planes[i], holes[i], gray, observe) for i in own), strict=True)
-        if region := self._description.region:
+        if (region := self._description.region) and not self._description.ratio:  # of values, not of logarithms
             levels = None if self.is_values else gray
             made = tuple(region.blended(planes[i], each, holes[i], levels) for i, each in zip(own, made, strict=True))
         self._found = Found.of_all(found)
@@ -481,12 +502,14 @@ class Filter:
             device = wanted(self._options)
             searched = filled(planes, unmeasured, device) if unmeasured.any() else planes
             check_finite(searched)
-            peaks, content = own.auto.peaks(spectrum(searched, white, device))
-            notes += own.auto.lines(peaks, content)
+            peaks, other = own.auto.peaks(spectrum(searched, white, device))
+            notes += own.auto.lines(peaks, other)
             self._peaks.append(peaks)
         is_filled = unmeasured.any() and (own.ignore or self.without(peaks).is_fitted)
         whole = fill_floats(self.launcher, planes, unmeasured) if is_filled else planes
         made = self.fit(whole, white, peaks, unmeasured if is_filled else None)
+        if own.auto and not (peaks or other) and any(getattr(part, "period", 0) for part in made.transfer.parts):
+            notes = []  # a wave along rows or columns was found
         self._notes.append("; ".join(filter(None, [*notes, made.note])))
         transfer, left = made.transfer, made.planes
         if own.ignore:
@@ -511,3 +534,8 @@ class Filter:
         if self._prepared is None:
             self._prepared = Prepared(self._description, self.launcher)
         return self._prepared.in_double() if self._is_double else self._prepared
+
+
+def _as_gain(offset: re.Match[str]) -> str:
+    """Return what an offset of logarithms is in percent."""
+    return f"gains of {100 * float(offset[1]):.1f} %"

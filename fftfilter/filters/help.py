@@ -42,6 +42,9 @@ HELP = _entries("""\
         radius counts cycles across the shortest of them.
     ignore: Pixels that nothing is found in, given as a ``region``: waves, stripes, noise and background are
         those of the others, and are subtracted from all.
+    ratio: Whether the logarithm is filtered, so that what is removed divides the image, as uneven light and
+        gains; for "keep", which keeps the mean of the logarithms, and "real". Values of 0 or less stay as they
+        are.
     auto: Whether the waves of each picture are found and removed, too: True, or an AutoNotches.
     region: The part that is filtered: (x, y, width, height), a mask (height, width), or the name of its file.
     protect: The part that is not filtered, as ``region``.

@@ -213,7 +213,7 @@ class Batch:
             outcome = loaded.outcome
             outcome.seconds["filter"], outcome.device = share, filter_.launcher.device.name
             outcome.note(loaded.frame, made, loaded.opened.recipe)
-            outcome.cautions += _of_notes(outcome)
+            outcome.cautions += _of_notes(loaded.opened, outcome)
             if self.settings.measure_only:
                 outcome.peak, outcome.status = made.largest(loaded.frame.picture.maxval), "measured"
                 yield outcome
@@ -248,7 +248,7 @@ class Batch:
         done.cautions[:0] = outcome.cautions  # on its waves
         vars(outcome).update(vars(done))
         if not job.planes:  # of which the file's own run says so
-            outcome.cautions += _of_notes(outcome)
+            outcome.cautions += _of_notes(opened, outcome)
         outcome.stamp = journal.stamp(target)
 
     # The filter
@@ -386,13 +386,18 @@ def _of_waves(opened: Opened) -> list[str]:
     """Return a line if waves were looked for, and not all or none is removed."""
     if opened.too_few:
         return [f"{opened.name}: {opened.too_few}: no wave is removed"]
-    if opened.content:
+    if opened.left:
         return ["waves that look like a part of the picture stay: --insist removes them"]
-    return [opened.recipe.auto.nothing] if opened.recipe.auto and opened.peaks == [] else []
+    return []
 
 
-def _of_notes(outcome: Outcome) -> list[str]:
+def _of_notes(opened: Opened, outcome: Outcome) -> list[str]:
     """Return a line if nothing was found in a picture, or in a page."""
+    auto = opened.recipe.auto
+    if auto and opened.left is not None and not (opened.peaks or opened.left or any(outcome.notes)):
+        from ..analysis.search import Left
+
+        return [auto.nothing(Left())]
     return [line for line in (NOTHING, NO_STRIPES) if any(note.startswith(line) for note in outcome.notes)]
 
 

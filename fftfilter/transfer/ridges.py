@@ -44,6 +44,8 @@ class Stripes(Part):
     width: Radius | None = None
     spare: Radius | None = None
     """Both are None if the gains follow from the picture."""
+    waves: bool = False
+    """Whether only waves along rows and columns are taken out: hum, and flicker of few periods."""
 
     kind = "stripes"
     is_subtracted = True
@@ -102,6 +104,8 @@ class Stripes(Part):
         yield Ridge(math.cos(across), -math.sin(across), spare, f"{self.angle:g} deg")
 
     def __str__(self) -> str:
+        if self.waves:
+            return "waves along rows or columns that the picture has"
         if self.angle == AUTO:
             return "stripes that the picture has"
         if self.is_fitted:
@@ -170,6 +174,8 @@ class Bands(Part):
     amount: Amount
     """The root mean square of what they add."""
     channels: tuple[int, ...] | None = None
+    period: float = 0.0
+    """That of a wave, in lines; 0 for other lines."""
 
     kind = "stripes"
     is_fitted = True
@@ -208,6 +214,8 @@ class Bands(Part):
 
     def __str__(self) -> str:
         line = "rows" if self.angle % 180 == 0 else "columns" if self.angle % 90 == 0 else "px"
+        if self.period:
+            return f"wave of {self.period:.1f} {line} at {self.angle:.4g} degrees, {self.amount}{self.of_channel}"
         name = f"bands of {self.pitch} {line}" if self.pitch > 1 else "lines" if self.pitch else "stripes"
         return f"{name} at {self.angle:.4g} degrees, {self.amount}{self.of_channel}"
 
@@ -248,7 +256,11 @@ def _along(angle: float) -> tuple[float, float]:
 
 
 def stripes(
-    angle: float | Literal["auto"], *, width: RadiusLike | None = None, spare: RadiusLike | None = None
+    angle: float | Literal["auto"],
+    *,
+    width: RadiusLike | None = None,
+    spare: RadiusLike | None = None,
+    waves: bool = False,
 ) -> Transfer:
     """Return a transfer function that takes out stripes which run along an angle, of all periods.
 
@@ -261,6 +273,8 @@ def stripes(
         width: The distance from the stripes' line in the spectrum at which the gain is 1/2, a radius in any unit, by
             default "0.003cyc".
         spare: The cutoff below which frequencies stay, a radius in any unit, by default "40px".
+        waves: Whether waves along rows and columns alone are taken out, such as hum, and flicker of two periods or
+            more; the angle then is "auto".
 
     >>> slanted = H.stripes(33, spare="20px")
 
@@ -270,7 +284,9 @@ def stripes(
         raise ParameterError(
             f"angle {angle!r} is not a number of degrees: give 0 for horizontal stripes, 33.5, or auto"
         )
+    if waves and (degrees != AUTO or width is not None or spare is not None):
+        raise ParameterError("waves are found along rows and columns: give the angle auto, without width and spare")
     if width is None and spare is None:
-        return Transfer((Stripes(degrees),))
+        return Transfer((Stripes(degrees, waves=waves),))
     half_at = USUAL_WIDTH if width is None else Radius.parse(width, "width")
     return Transfer((Stripes(degrees, half_at, USUAL_SPARE if spare is None else Radius.parse(spare, "spare")),))

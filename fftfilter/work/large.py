@@ -440,6 +440,7 @@ def refused(recipe: Recipe) -> str:
         "channels are filtered differently: leave --in-channels out": transfer.is_by_channel,
         "--region and --protect take the whole: leave them out": recipe.region,
         "--missing with a mask takes the whole: leave it out": recipe.missing.mask,
+        "--ratio takes the whole: leave it out": recipe.ratio,
         "--ignore takes the whole: leave it out": recipe.ignore is not None,
         "luminance and chroma are parts of the whole: leave --channels out": recipe.channels,
         f"the {engine} engine takes the whole: leave --engine out": engine not in (None, "fused", "numpy"),

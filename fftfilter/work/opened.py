@@ -26,6 +26,7 @@ from .missing import USUAL, unmeasured
 if TYPE_CHECKING:
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
+    from ..analysis.search import Left
     from ..arrays import Array, Holes
     from ..files.atomic import Spare
     from ..files.sources import Times
@@ -99,7 +100,7 @@ class Opened:
     transfer: Transfer  # the recipe's, for the size of the file's pixels, with notches for the waves that were found
     pixel_size: PixelSize | None  # the file's, if the filter needs it
     peaks: Sequence[Peak] | None = None  # the waves that are removed, if any were looked for
-    content: int = 0  # how many others are left, as they look like a part of the picture
+    left: Left | None = None  # what other waves were seen
     too_few: str | None = None  # why none could be looked for
     identity: sources.Identity | None = None
     spare: Spare = ()  # the files that outputs must not replace, usually the input
@@ -199,18 +200,20 @@ class Opened:
         from ..preview.report import FilterReport  # for those who ask for a page
 
         recipe, given = self.recipe, frame.as_read
-        planes = filled(given, frame.holes, device)
+        planes, white = filled(given, frame.holes, device), float(given.maxval)
+        if recipe.ratio:  # from the darkest value, black, to the brightest
+            planes = logarithms(given, frame.holes, device)
+            planes -= planes.min()
+            white = float(planes.max()) or 1.0
         weight = recipe.region.weight(*planes.shape[1:]) if recipe.region else None
         transfer = frame.transfer
         if recipe.ignore and transfer.is_fitted:
             from ..analysis.fit import fitted
 
-            transfer = fitted(
-                transfer,
-                filled(given, unmeasured(given, self.name, recipe.ignore, recipe.missing), device),
-                given.maxval,
-            )
-        return FilterReport(planes, given.maxval, transfer, recipe.edges, device, weight, recipe.channels)
+            own = unmeasured(given, self.name, recipe.ignore, recipe.missing)
+            measured = logarithms(given, own, device) if recipe.ratio else filled(given, own, device)
+            transfer = fitted(transfer, measured, white)
+        return FilterReport(planes, white, transfer, recipe.edges, device, weight, recipe.channels)
 
     def cautions(self, frame: Frame) -> list[str]:
         """Return a line for each thing that users may not expect of a picture's output."""
@@ -232,6 +235,8 @@ class Opened:
         of_picture += hdus.cautions(is_copied=FORMATS[suffix].name == "FITS") if hdus else []
         if self.recipe.channels == "chroma" and len(frame.picture.planes) == 1:
             of_picture.append("gray: there is no chroma to filter, and pixels stay as they are")
+        if self.recipe.ratio and (dark := np.count_nonzero(frame.picture.planes <= 0)):
+            of_picture.append(f"{dark} samples are 0 or less, have no logarithm, and stay as they are")
         beyond = [] if self.recipe.axes else self.transfer.cautions(*frame.picture.planes.shape[1:])
         return [*beyond, *of_picture]
 
@@ -290,11 +295,10 @@ def open_input(
             # Seldom wanted, and some milliseconds of import.
             from ..analysis.search import too_few
 
-            mean = spectrum_of(
-                found, device=device, holes=partial(unmeasured, name=name, ignore=recipe.ignore, missing=recipe.missing)
-            )
+            holes = partial(unmeasured, name=name, ignore=recipe.ignore, missing=recipe.missing)
+            mean = spectrum_of(found, device=device, holes=holes, ratio=recipe.ratio)
             opened.too_few = too_few(mean) or None
-            opened.peaks, opened.content = ([], 0) if opened.too_few else recipe.auto.peaks(mean)
+            opened.peaks, opened.left = ([], None) if opened.too_few else recipe.auto.peaks(mean)
             opened.transfer = recipe.filter_for(opened.transfer).without(opened.peaks)
         if recipe.depth is not None:
             opened.transfer = opened.transfer.with_depth(recipe.depth)
@@ -319,11 +323,14 @@ def spectrum_of(
     device: str | int | None = None,
     holes: Callable[[Picture], Holes | None] = USUAL.holes,
     check: Callable[[], None] = lambda: None,
+    *,
+    ratio: bool = False,
 ) -> Spectrum:
     """Return the power spectrum of a picture, or the mean of the pages that have the size of the first one.
 
     ``size``, height and width, is that of the middle that is taken of each; ``device`` transforms large ones. ``holes``
-    returns which samples are missing. ``check`` is called before each page, and may raise.
+    returns which samples are missing. ``check`` is called before each page, and may raise. ``ratio`` takes the spectrum
+    of the logarithm, relative to 1.
     """
     from ..analysis.power import middle, spectrum
 
@@ -331,6 +338,8 @@ def spectrum_of(
     shape = first.planes.shape[1:]
 
     def of(picture: Picture) -> Spectrum:
+        if ratio:
+            return spectrum(middle(logarithms(picture, holes(picture), device), *(size or shape)), 1.0, device)
         return spectrum(middle(filled(picture, holes(picture), device), *(size or shape)), picture.maxval, device)
 
     mean = of(first)
@@ -349,6 +358,16 @@ def filled(picture: Picture, holes: Holes | None, device: str | int | None = Non
     from ..missing import filled as fill
 
     return fill(picture.planes, holes, device)
+
+
+def logarithms(picture: Picture, holes: Holes | None, device: str | int | None = None) -> Array:
+    """Return the logarithms of a picture's planes, with values for those samples that have none."""
+    from ..filters import ratio
+    from ..missing import filled as fill
+
+    missing = ratio.has_logarithm(picture.planes, holes)
+    logs, _ = ratio.logarithms(picture.planes, missing, np.float32)
+    return fill(logs, missing, device) if missing.any() else logs
 
 
 def spectrum_bytes(size: images.Size) -> int:

@@ -82,7 +82,7 @@ class Method(NamedTuple):
 
 
 MethodName = Literal["plain", "imagej", "descreen"]
-_BY_FILTER = {**_OF_ALL, "edges": "wrap", "channels": None, "ignore": None, "axes": None}
+_BY_FILTER = {**_OF_ALL, "edges": "wrap", "channels": None, "ignore": None, "axes": None, "ratio": False}
 _BY_DIALOG = {**_OF_ALL, "autoscale": True, "saturate": True}
 METHODS: dict[MethodName, Method] = {
     "plain": Method("this filter", ("..filters", "Filter"), _BY_FILTER, has_outputs=True, takes_missing=True),
@@ -157,7 +157,13 @@ class Recipe:
     def holes(self, picture: Picture, name: str) -> Holes | None:
         """Return which samples of a picture are missing, None if all are valid; raises ParameterError."""
         if self.how.takes_missing:
-            return self.missing.holes(picture, name)
+            holes = self.missing.holes(picture, name)
+            if not self.ratio:
+                return holes
+            from ..filters.ratio import has_logarithm
+
+            holes = has_logarithm(picture.planes, holes, name)
+            return holes if holes.any() else None
         picture.refuse_not_finite(name)
         return None
 
@@ -201,6 +207,7 @@ class Recipe:
             "output": self.output,
             "scale": range_,
             "edges": None if self.edges == "wrap" else self.edges,
+            "ratio": "of the picture" if self.ratio else None,
             "axes": self.axes,
             **{name: Path(str(value)).name for name, value in region.items()},  # a mask's without its folder
         }
@@ -259,6 +266,11 @@ class Recipe:
     def ignore(self) -> Area | None:
         """The pixels that nothing is found in, if any."""
         return self.options.get("ignore")
+
+    @property
+    def ratio(self) -> bool:
+        """Whether logarithms are filtered."""
+        return bool(self.options.get("ratio"))
 
     @property
     def depth(self) -> float | None:

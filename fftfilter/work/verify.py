@@ -20,7 +20,8 @@ from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
 from ..files.messages import FileName, shown
 from ..files.standard_streams import STANDARD_STREAM
-from ..filters import Filter
+from ..filters import Filter, ratio
+from ..images import Depth
 from ..images.formats import FORMATS
 from ..missing import complete, fill_by_numpy, less_removed, values_of
 from ..output.difference import OF_65535, Difference
@@ -34,7 +35,7 @@ from ..transfer.edges import grid_with
 
 if TYPE_CHECKING:
     from ..arrays import Array
-    from ..images import Depth, Pages, Picture
+    from ..images import Pages, Picture
     from ..images.fits import Container
     from ..output.modes import Channels, Output, Scale
     from ..region import Area
@@ -197,7 +198,22 @@ def _of_plain(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
     """Yield the possible correct outputs of :class:`Filter` for a frame, the most likely first."""
     given, depth, holes = frame.as_read, frame.depth, frame.holes
     of: dict[str, Any] = {name: getattr(recipe, name) for name in ("scale", "edges", "channels", "ignore")}
-    return references_of(given.planes, given.maxval, frame.transfer, recipe.output, depth=depth, holes=holes, **of)
+    of |= {"holes": holes}
+    if not recipe.ratio:
+        yield from references_of(given.planes, given.maxval, frame.transfer, recipe.output, depth=depth, **of)
+        return
+    missing = np.zeros(given.planes.shape, np.bool_) if holes is None else holes
+    transfer = frame.transfer.keeping_mean() if recipe.mode.keeps_mean else frame.transfer
+    logs, largest = ratio.logarithms(given.planes, missing, np.float64)
+    (found,) = references_of(logs, 1.0, transfer, "real", depth=Depth(logs.dtype, 1), **of)
+    at_dc = ratio.gain_at_dc(transfer, *logs.shape[1:])
+    values = ratio.values_of(found.values.astype(np.float64), largest, at_dc)
+    own = None if recipe.mode.is_values else ramps(recipe.output, gray=Gray(float(given.maxval), *depth[:2]))
+    gray = Gray(float(given.maxval), np.dtype(np.float64) if own is None else depth.dtype, depth.maxval)
+    made = on_valid(values.copy(), given.planes, missing, own, gray=gray, deviation=0.0).pixels
+    far = float(values.max() * deviation(logs).max())
+    unit = _unit(values, far, depth, None if _is_fine(depth) else float(given.maxval))
+    yield Reference(made, values, unit if own is None else max(unit / given.maxval * _top(depth), TINY))
 
 
 def _of_imagej(frame: Frame, recipe: Recipe) -> Iterator[Reference]:

@@ -12,7 +12,7 @@ from fftfilter import transfer as H
 from fftfilter.analysis.found import Peak
 from fftfilter.analysis.guard import _fundamental, is_drawn, right_angles, screens, without_content
 from fftfilter.analysis.power import spectrum
-from fftfilter.analysis.search import AutoNotches, notches, peaks_of
+from fftfilter.analysis.search import AutoNotches, Left, notches, peaks_of
 from fftfilter.errors import ParameterError
 
 Y, X = np.mgrid[:252, :268]
@@ -72,8 +72,8 @@ def test_layouts_that_repeat_are_content(name):
     left, _, found = kept(CONTENT[name])
     assert sum(peak.amplitude for peak in left) < 3
     peaks, content = AutoNotches(18.0).peaks(found)
-    assert content > 0
-    assert AutoNotches(18.0, insists=True).peaks(found) == ([*peaks_of(found)], 0)
+    assert content.content > 0
+    assert AutoNotches(18.0, insists=True).peaks(found) == ([*peaks_of(found)], Left())
     assert len(peaks) == len(left)
 
 
@@ -84,19 +84,31 @@ def test_faults_are_none(name, camera):
 
 
 def test_the_message_counts_the_waves_that_stay():
-    assert AutoNotches(18.0).left(1).startswith("1 wave looks like a part of the picture")
-    assert AutoNotches(18.0).left(3).startswith("3 waves look like")
-    assert AutoNotches(18.0).left(3).endswith(" and stay: --insist removes them")
+    assert AutoNotches(18.0).left(Left(1)).startswith("1 wave looks like a part of the picture")
+    assert AutoNotches(18.0).left(Left(3)).startswith("3 waves look like")
+    assert AutoNotches(18.0).left(Left(3)).endswith(" and stay: --insist removes them")
 
 
 def test_in_python_the_lines_say_what_is_removed_and_what_stays():
     search, wave = AutoNotches(18.0), Peak(0.25, 0, 30, 5, 0.01)
-    removed, stays = "removed 4.00 px at 90.0 degrees (30 dB, 5.0 levels)", search.left(2, "insists=True")
+    removed, stays = "removed 4.00 px at 90.0 degrees (30 dB, 5.0 levels)", search.left(Left(2), "insists=True")
     assert stays.endswith(" and stay: insists=True removes them")
-    assert search.lines([wave], 0) == [removed]
-    assert search.lines([wave], 2) == [removed, stays]
-    assert search.lines([], 2) == [stays]
-    assert search.lines([], 0) == [search.nothing]
+    assert search.lines([wave], Left()) == [removed]
+    assert search.lines([wave], Left(2)) == [removed, stays]
+    assert search.lines([], Left(2)) == [stays]
+    assert search.lines([], Left()) == [search.nothing(Left())]
+
+
+def test_what_is_too_weak_is_named_with_the_strength_that_takes_it(camera):
+    given = camera[128:380, 128:396] / 2 + 60 + 6 * np.cos(WAVE)
+    found = spectrum(given.round().astype(np.uint8)[None], 255)
+    auto = AutoNotches(peaks_of(found)[0].strength_db + 3)
+    peaks, left = auto.peaks(found)
+    assert peaks == []
+    line = auto.nothing(left)
+    assert line.endswith(f"px is too weak: try --strength {left.strength}")
+    assert AutoNotches(float(left.strength)).peaks(found)[0][0].period_px == left.weak.period_px
+    assert AutoNotches(18.0).nothing(Left()).endswith("try stripes for lines, descreen for the dots of a print")
 
 
 @pytest.mark.parametrize(
@@ -151,7 +163,7 @@ def test_waves_are_kept_by_their_place_their_period_and_their_amplitude(camera):
         (False, {"longest": wave.period_px * 0.99}),
         (False, {"largest": wave.amplitude * 0.99}),
     ):
-        assert AutoNotches(18.0, **options).peaks(found) == ([wave] if removed else [], 0)
+        assert AutoNotches(18.0, **options).peaks(found) == ([wave] if removed else [], Left())
 
 
 @pytest.mark.parametrize("share", [0.05, 0.2])
@@ -182,13 +194,14 @@ def test_a_fundamental_has_a_part_of_the_power_of_its_multiple(share):
         (50, {0.05: 25, 0.1: 100}, 119, False),
     ],
 )
-def test_a_structure_has_some_harmonics_and_more_than_6_levels(amplitude, powers, width, is_content):
+def test_a_structure_has_some_harmonics_and_a_tenth_of_the_deviation(amplitude, powers, width, is_content):
     def near(place, channel):
         power = powers.get(round(float(place[0]), 6), 0) if channel == 2 and place[1] == 0 else 0
         return (float(power), 40.0 if power else 1.0)
 
     wave = Peak(0.1, 0, 40, amplitude, 0.01, channels=(2,), searched=3)
-    left = without_content([wave], SimpleNamespace(near=near, width=width, height=7))
+    power = np.full((3, 7, width), (60 / 255) ** 2)
+    left = without_content([wave], SimpleNamespace(near=near, width=width, height=7, power=power, white=255))
     assert left == ([] if is_content else [wave])
 
 

@@ -260,19 +260,19 @@ def test_a_wave_beside_holes_is_found_and_the_holes_are_not(rng):
     assert fftfilter.find_peaks(np.where(holes, np.nan, rng.normal(128, 5, (128, 128))), white=255) == []
 
 
-def test_amplitudes_are_in_levels_of_255():
+def test_amplitudes_are_in_the_units_of_the_image():
     turns = wave((128, 128), 0.2, 0.3)
     bits = turns > 0  # of which the first wave has 2 / pi of the range
     for image, wanted in (
-        (128 + 20 * turns, 20 * 255),
-        (np.rint(30000 + 20 * 257 * turns).astype(np.uint16), 20),
-        (bits, 255 * 2 / np.pi),
+        (128 + 20 * turns, 20),
+        (np.rint(30000 + 20 * 257 * turns).astype(np.uint16), 20 * 257),
+        (bits, 2 / np.pi),
         (bits * np.uint8(255), 255 * 2 / np.pi),
     ):
         assert fftfilter.find_peaks(image)[0].amplitude == pytest.approx(wanted, rel=0.03)
     for unit in (1e-20, 1, 1e20):
         (peak,) = fftfilter.find_peaks((128 + 20 * turns) * unit, white=255 * unit)
-        assert peak.amplitude == pytest.approx(20, rel=0.03)
+        assert peak.amplitude == pytest.approx(20 * unit, rel=0.03)
 
 
 @pytest.mark.parametrize(("level", "counts"), [(0.19, [0, 1]), (0.21, [1, 1])])
@@ -319,7 +319,7 @@ def test_a_broad_peak_lies_in_the_middle_of_its_power(size):
     (peak,) = broad_peaks(power.astype(np.float32), width, 18, 2)
     assert (width * peak.fx, height * peak.fy) == pytest.approx((kx, ky), abs=1)
     whole = 1e4 * np.pi * 5**2 / np.log(2)  # of which a square of 17 bins has the most
-    assert peak.amplitude == pytest.approx(255 * 2 * np.sqrt(whole / (height * width)), rel=0.06)
+    assert peak.amplitude == pytest.approx(2 * np.sqrt(whole / (height * width)), rel=0.06)
     assert peak.strength_db == pytest.approx(42, abs=1)  # the mean of the 5 x 5 bins in the middle, and 4 dB
     assert peak.channels == (2,)
     assert broad_peaks(power.astype(np.float32), width, 44, 2) == []

@@ -92,7 +92,7 @@ def test_options_stand_under_the_heading_that_says_what_they_are_about(run):
         "Filter": "radius axes frame-rate pixel-size",
         "Shape": "shape order width",
         "Automatic": "auto strength insist keep longest largest ignore",
-        "Further filters": "depth notch stripes wiener mask times",
+        "Further filters": "depth ratio notch stripes wiener mask times",
         "Result": "output edges scale",
         "Part of the picture": "channels region protect feather",
         "Device": "engine device precision memory scratch profile",

@@ -16,7 +16,7 @@ from PIL import Image
 from fftfilter import filter_stack
 from fftfilter import transfer as H
 from fftfilter.analysis.found import Harmonic, Peak
-from fftfilter.analysis.search import AutoNotches, peaks_text
+from fftfilter.analysis.search import AutoNotches, Left, peaks_text
 from fftfilter.commands.one_file import say_of
 from fftfilter.commands.peaks import table
 from fftfilter.filters import Filter
@@ -24,6 +24,7 @@ from fftfilter.folders import mean_spectrum
 from tests.helpers import SAMPLES
 
 NONE = "no periodic structure of 18 dB or more, 24 if it has fewer than 16 periods"
+TRY = "try stripes for lines, descreen for the dots of a print"
 
 
 def wave(size, fx, fy, amplitude=20.0):
@@ -261,7 +262,7 @@ def test_waves_beyond_a_limit_stay(run, disturbed, tmp_path):
     path, _ = disturbed
     for limit in ("--longest=7", "--largest=15"):
         code, _, err = run("notch", "--auto", limit, path, tmp_path / "out.png")
-        assert (code, err) == (0, f"fftfilter: {path}: {NONE}: no wave is removed\n")
+        assert (code, err) == (0, f"fftfilter: {path}: {NONE}: no wave is removed: {TRY}\n")
     code, _, err = run("notch", "--auto", "--longest=8", "--largest=25", path, tmp_path / "out.png")
     assert (code, err.split(": removed ")[1][:7]) == (0, "7.60 px")
 
@@ -287,7 +288,7 @@ def test_where_nothing_is_found_pixels_stay(run, camera, tmp_path):
         code, _, err = run("notch", "--auto", tmp_path / name, tmp_path / f"out-{name}")
         assert (code, err) == (
             0,
-            f"fftfilter: {tmp_path / name}: {NONE}: no wave is removed\n",
+            f"fftfilter: {tmp_path / name}: {NONE}: no wave is removed: {TRY}\n",
         )
         with Image.open(tmp_path / f"out-{name}") as picture:
             assert (np.asarray(picture) == values).all()
@@ -333,7 +334,7 @@ def test_floats_without_peaks_stay_to_the_last_bit(run, rng, tmp_path, pages):
     )
     for name in ("one.tif", "out/a.tif", "two.tif"):
         assert tifffile.imread(tmp_path / name).tobytes() == floats.tobytes()
-    assert json.loads(report.read_text().splitlines()[0])["extremes"] is None
+    assert json.loads(report.read_text().splitlines()[0])["extremes"] == [0, pytest.approx(floats.max())]
 
 
 def test_a_picture_of_a_folder_that_is_too_small_to_be_searched_stays_and_is_told(run, save, rng, tmp_path):
@@ -356,12 +357,18 @@ def test_what_was_found_in_a_file_is_said_in_a_line_or_two(capsys):
     auto = AutoNotches(20.0)
     waves = [
         SimpleNamespace(
-            period_px=10.0, angle_deg=90.0, strength_db=30.0, amplitude=float(i), is_in_all=True, harmonics=()
+            period_px=10.0,
+            angle_deg=90.0,
+            strength_db=30.0,
+            amplitude=float(i),
+            amount=f"{i}.0 levels",
+            is_in_all=True,
+            harmonics=(),
         )
         for i in range(1, 7)
     ]
     left = "like a part of the picture, such as text or windows, and stay: --insist removes them\n"
-    nothing = "no periodic structure of 20 dB or more, 26 if it has fewer than 16 periods: no wave is removed\n"
+    nothing = "no periodic structure of 20 dB or more, 26 if it has fewer than 16 periods: no wave is removed: try "
 
     def said(peaks, content, *, quiet=False, verbose=0, auto=auto):
         opened = SimpleNamespace(
@@ -370,7 +377,7 @@ def test_what_was_found_in_a_file_is_said_in_a_line_or_two(capsys):
             too_few=None,
             recipe=SimpleNamespace(auto=auto),
             peaks=peaks,
-            content=content,
+            left=Left(content),
         )
         say_of(opened, quiet=quiet, verbose=verbose)
         return capsys.readouterr().err
@@ -381,7 +388,9 @@ def test_what_was_found_in_a_file_is_said_in_a_line_or_two(capsys):
     assert said(waves, 0, verbose=1).count("10.00 px") == 6
     assert said(waves[:1], 2) == f"fftfilter: a.png: 2 waves look {left}a.png: removed {peaks_text(waves[:1])}\n"
     assert said([], 1) == f"fftfilter: a.png: 1 wave looks {left.replace('stay', 'stays').replace('them', 'it')}"
-    assert said([], 0) == f"fftfilter: a.png: {nothing}"
+    assert not said([], 0)  # until waves along rows are looked for, too
+    limited = auto._replace(longest=9.0)
+    assert said([], 0, auto=limited).startswith(f"fftfilter: a.png: {nothing}")
     assert said(waves, 2, quiet=True) == said(None, 0, auto=None) == ""
 
 
@@ -393,7 +402,7 @@ def test_a_picture_that_is_too_small_to_be_searched_is_refused(run, save, tmp_pa
 
 
 def test_of_the_files_of_a_folder_it_is_said_once_that_waves_stay(run, save, tmp_path, monkeypatch):
-    monkeypatch.setattr(AutoNotches, "peaks", lambda *_: ([], 2))
+    monkeypatch.setattr(AutoNotches, "peaks", lambda *_: ([], Left(2)))
     for i in range(2):
         save(f"in/{i}.png", np.zeros((64, 64)))
     words = ("--processes", 1, tmp_path / "in", tmp_path / "out")

@@ -1,0 +1,194 @@
+"""Finds waves along rows of few periods, or faint ones: hum, and flicker of a shutter under lamps.
+
+A picture's own power rises toward DC, where such waves are. Its steps from row to row, as the middle half of the
+columns of a group have them, hardly do: in their spectrum, under a Hann window, a wave stands out as a peak that is the
+same in all groups. No level or unit stands in this. A wave is a gain if it is larger where the picture is brighter.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import Array, Floats, Holes
+from .bands import COLUMNS, DARK, means_of_groups, steps_of_groups
+from .guard import LEAST
+from .power import window
+from .surroundings import MEDIAN_OF_NOISE
+
+# Bins of a spectrum for each of the picture's own, and the least sides.
+FINE, LEAST_ROWS, LEAST_COLUMNS = 8, 64, 64
+# Periods across the picture, and the shortest one in pixels: finer waves stand out in the spectrum of the whole.
+FEWEST, SHORTEST = 1.8, 10.0
+# The power around a peak is that of so many bins to either side. A wave has so many times that; its harmonics, and the
+# difference of two halves of the groups, less; further waves have more.
+NEAR, FAR, STANDS_OUT, FURTHER, HARMONIC, DIFFERS = 2.5, 12, 10**1.25, 10**1.55, 10**1.2, 10**-1.2
+# Waves of a picture, and multiples of one that belong to it.
+MOST, MULTIPLES = 4, (2, 3, 4)
+# In four of five groups, and in each third of many periods, a wave has at least this part of its amplitude.
+EVERYWHERE, MANY = 0.35, 6.0
+# Periods are multiples of each other up to this part. At so many cycles across the columns or more, the power of a
+# wave's amplitude has a peak of this part of that of its mean, and of so many times the others, if it is of dots.
+ALIKE, COARSE, ALTERNATES, SHARP = 0.03, 6, 0.1, 25.0
+# Steps of a group that are so many times its usual one are those of an object.
+OBJECT = 4.0
+AROUND = np.r_[-12:-2, 3:13]
+
+
+class Wave(NamedTuple):
+    """A wave along the rows of a plane, with its multiples."""
+
+    profile: Floats
+    """What it adds to each row."""
+    is_gain: bool
+    """Whether that is added to the logarithm."""
+    period: float
+    """In rows."""
+
+    @property
+    def amount(self) -> float:
+        """The root mean square of what it adds."""
+        return float(np.sqrt(np.square(self.profile).mean()))
+
+
+def waves_along(plane: Array, holes: Holes | None) -> tuple[list[Wave], list[float]]:
+    """Return the waves of a plane along its rows, the strongest first, and the periods of those that look like content.
+
+    ``holes`` are the missing pixels, which the plane has values for.
+    """
+    height, width = plane.shape
+    if height < LEAST_ROWS or width < LEAST_COLUMNS:
+        return [], []
+    columns = np.linspace(0, width - 1, min(width, COLUMNS)).round().astype(np.intp)
+    some = plane[:, columns].astype(np.float64)
+    if holes is not None:
+        some[holes[:, columns]] = np.nan
+    steps, levels = [steps_of_groups(some)], means_of_groups(some)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if np.count_nonzero(some <= 0) <= DARK * some.size:
+            steps.append(steps_of_groups(np.log(np.where(some > 0, some, np.nan))))
+    found: list[Wave] = []
+    content: list[float] = []
+    for least in (STANDS_OUT, *(FURTHER,) * (MOST - 1)):
+        candidates = [*map(_Candidate, steps)]
+        in_order = sorted(candidates, key=lambda each: -each.stands_out)
+        wave = next((each for each in in_order if each.stands_out > least and each.is_wave), None)
+        if wave is None:
+            break
+        is_content = wave.is_content or _alternates(some, wave.f) or any(_related(1 / wave.f, each) for each in content)
+        is_gain = len(steps) > 1 and _is_gain(steps[0], levels, wave.f)
+        if abs(candidates[is_gain].f - wave.f) < 1 / len(plane):  # the same, as its own model has it
+            wave = candidates[is_gain]
+        multiples = wave.multiples
+        waves = [_wave(each, f) for each in steps for f in multiples]
+        count = len(multiples)
+        steps = [each - np.diff(sum(waves[k * count : (k + 1) * count]))[:, None] for k, each in enumerate(steps)]
+        if is_content:
+            content.append(1 / wave.f)
+        else:
+            own = slice(count, None) if is_gain else slice(count)
+            found.append(Wave(np.asarray(sum(waves[own])), is_gain, 1 / wave.f))
+    return found, content
+
+
+def _related(one: float, other: float) -> bool:
+    """Whether one period is a multiple of the other."""
+    ratio = max(one / other, other / one)
+    return abs(ratio - round(ratio)) < ALIKE * ratio
+
+
+def _alternates(some: Floats, f: float) -> bool:
+    """Whether the amplitude of a wave alternates from column to column: that of dots, tiles or a slanted fence."""
+    valid = np.nan_to_num(np.diff(some, axis=0))
+    amplitudes = _amplitudes(valid, f)
+    power = np.abs(np.fft.fft(amplitudes * window(len(amplitudes)))) ** 2
+    k = COARSE + int(power[COARSE : 1 - COARSE].argmax())
+    around = np.median(power[(k + AROUND) % len(power)])
+    return bool(power[k] > max(ALTERNATES * power[0], SHARP * around))
+
+
+class _Candidate:
+    """The strongest peak in the spectrum of steps ``(rows - 1, groups)``."""
+
+    def __init__(self, steps: Floats) -> None:
+        self._steps, n = steps, len(steps)
+        halves = np.stack([np.median(steps[:, i::2], axis=1) for i in (0, 1)])
+        spectra = np.fft.rfft((halves - halves.mean(axis=1, keepdims=True)) * window(n), FINE * n, axis=1)
+        self._power = np.abs(spectra.mean(axis=0)) ** 2
+        self._apart = np.abs(spectra[0] - spectra[1]) ** 2 / 4
+        low, high = round(FEWEST * FINE), max(round(FEWEST * FINE) + 1, round(n * FINE / SHORTEST))
+        self._k = low + int(self._power[low:high].argmax())
+        self.is_inside = low < self._k < high - 1
+        self.stands_out = self._times(self._k)
+        a, b, c = np.sqrt(self._power[self._k - 1 : self._k + 2])
+        shift = 0.5 * (a - c) / (a - 2 * b + c) if self.is_inside else 0.0
+        self.f = float(self._k + shift) / FINE / n
+
+    def _times(self, k: int) -> float:
+        """Return how many times the power around it a frequency has."""
+        beside = np.arange(round(NEAR * FINE), FAR * FINE + 1)
+        at = np.concatenate([k - beside, k + beside])
+        around = np.median(self._power[at[(at >= FINE // 2) & (at < len(self._power))]]) / MEDIAN_OF_NOISE
+        return float(self._power[k] / max(around, np.finfo(float).tiny))
+
+    @property
+    def is_wave(self) -> bool:
+        """Whether it stands out, is the same in both halves, and everywhere in the picture."""
+        k = self._k
+        if not self.is_inside or self._apart[k] > DIFFERS * self._power[k]:
+            return False
+        whole = _amplitudes(self._steps, self.f)
+        mean = _middle(whole)
+        parts = float(np.quantile((whole * mean.conjugate()).real, 0.2))
+        if self.f * len(self._steps) >= MANY:
+            ends = np.linspace(0, len(self._steps), 4).astype(np.intp)
+            thirds = [_middle(_amplitudes(self._steps[a:b], self.f, a)) for a, b in pairwise(ends)]
+            parts = min(parts, *((each * mean.conjugate()).real for each in thirds))
+        return bool(parts > EVERYWHERE * abs(mean) ** 2)
+
+    @property
+    def multiples(self) -> list[float]:
+        """Its frequency and those of its multiples that stand out, too, in cycles per row."""
+        top = len(self._power) - 2
+        at = {m: min(round(m * self.f * FINE * len(self._steps)), top) for m in MULTIPLES}
+        return [self.f, *(m * self.f for m, k in at.items() if k < top and self._times(k) > HARMONIC)]
+
+    @property
+    def is_content(self) -> bool:
+        """Whether it has the harmonics of lines and edges that repeat."""
+        of_steps = [2 * np.sin(np.pi * f) for f in self.multiples]  # these are that many times their wave
+        own, *others = (abs(_middle(_amplitudes(self._steps, f))) ** 2 for f in self.multiples)
+        return bool(sum(b / s**2 for b, s in zip(others, of_steps[1:], strict=True)) > LEAST * own / of_steps[0] ** 2)
+
+
+def _amplitudes(steps: Floats, f: float, first: int = 0) -> Array:
+    """Return the complex amplitude of a wave in the steps of each group, from a row on."""
+    weights = window(len(steps)).astype(np.float64)
+    waves = np.exp(-2j * np.pi * f * (first + np.arange(len(steps)))) * weights
+    return np.asarray(2 * (waves - waves.mean()) @ steps / weights.sum())
+
+
+def _is_gain(steps: Floats, levels: Floats, f: float) -> bool:
+    """Whether a wave is larger where the picture is brighter, as a gain is, rather than the same everywhere."""
+    amplitude = _middle(_amplitudes(steps, f))
+    wave = (amplitude * np.exp(2j * np.pi * f * np.arange(len(steps)))).real[:, None]
+    is_missing = levels == 0  # of values above 0
+    levels = np.where(is_missing, levels[~is_missing].mean(), levels)
+    brighter = (levels[1:] + levels[:-1]) / 2 / levels.mean() - 1
+    usual = np.median(np.abs(steps), axis=0) + np.abs(wave).mean()
+    parts = [np.broadcast_to(wave, steps.shape), wave * brighter, np.clip(steps, -OBJECT * usual, OBJECT * usual)]
+    same, more, given = ((each / usual).ravel() for each in parts)
+    (a, b), *_ = np.linalg.lstsq(np.stack([same, more], axis=1), given)
+    return bool(b > a / 2)
+
+
+def _middle(amplitudes: Array) -> complex:
+    return complex(np.median(amplitudes.real), np.median(amplitudes.imag))
+
+
+def _wave(steps: Floats, f: float) -> Floats:
+    """Return what a wave adds to each row, by its amplitude in the median of all groups."""
+    amplitude = _amplitudes(np.median(steps, axis=1)[:, None], f)[0] / (np.exp(2j * np.pi * f) - 1)
+    return np.asarray((amplitude * np.exp(2j * np.pi * f * np.arange(len(steps) + 1))).real)

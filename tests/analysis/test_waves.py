@@ -1,0 +1,103 @@
+"""Waves of few periods along rows and columns: found in any unit, as offsets or gains; content that repeats stays."""
+
+import re
+
+import numpy as np
+import pytest
+
+import fftfilter
+from fftfilter.analysis.waves import waves_along
+
+ROWS = np.arange(256)[:, None]
+
+
+@pytest.fixture(scope="module")
+def scene():
+    """Return smooth bright and dark objects, with noise: float64, about 20 to 220."""
+    rng = np.random.default_rng(5)
+    power = 1 / np.maximum(np.hypot(np.fft.fftfreq(256)[:, None], np.fft.fftfreq(300)), 1 / 256) ** 1.6
+    made = np.fft.ifft2(np.fft.fft2(rng.normal(size=(256, 300))) * power).real
+    return 120 + 35 * (made - made.mean()) / made.std() + rng.normal(0, 1, made.shape)
+
+
+def rms(values):
+    return float(np.sqrt(np.mean(np.square(values))))
+
+
+def hum(period, amplitude):
+    return amplitude * np.sin(2 * np.pi * ROWS / period + 1)
+
+
+@pytest.mark.parametrize("period", [15, 24, 42, 60])
+@pytest.mark.parametrize("turned", [False, True])
+def test_hum_is_taken_out(scene, period, turned):
+    faulty, truth = scene + hum(period, 6), scene
+    if turned:
+        faulty, truth = faulty.T, truth.T
+    for out in (fftfilter.notch(faulty, auto=True), fftfilter.stripes(faulty, "auto")):
+        assert rms(out - truth) < 0.4 * rms(faulty - truth)
+
+
+@pytest.mark.parametrize("bands", [2.6, 5.7, 11])
+def test_flicker_is_a_gain(scene, bands):
+    faulty = scene * np.exp(hum(256 / bands, 0.15))
+    found, _ = waves_along(faulty, None)
+    assert found[0].is_gain
+    assert found[0].period == pytest.approx(256 / bands, rel=0.05)
+    assert rms(faulty * np.exp(-found[0].profile[:, None]) / scene - 1) < 0.4 * rms(faulty / scene - 1)
+
+
+@pytest.mark.parametrize(("factor", "offset"), [(1e-6, 0.0), (1e3, 5e4), (50.0, -9000.0)])
+def test_units_and_offsets_do_not_matter(scene, factor, offset):
+    faulty = scene + hum(31, 5) + 4 * np.sin(2 * np.pi * (ROWS / 9.3 + np.arange(300) / 7.1))
+    wanted = fftfilter.notch(faulty, auto=True)
+    out = fftfilter.notch(faulty * factor + offset, auto=True)
+    np.testing.assert_allclose((out - offset) / factor, wanted, atol=1e-3)
+
+
+def test_a_wave_is_said_in_the_units_of_the_picture(scene):
+    counts = np.round(200 * (scene + hum(31, 5))).astype(np.uint16)
+    with fftfilter.Filter(fftfilter.transfer.Transfer(()), auto=True) as f:
+        f(counts)
+    said = re.search(r"wave of ([\d.]+) rows at 0 degrees, offsets of (\d+)$", f.notes()[0])
+    assert [float(each) for each in said.groups()] == pytest.approx([31, 200 * 5 / 2**0.5], rel=0.06)
+
+
+@pytest.mark.parametrize("draw", ["lines", "dots", "slanted", "part"])
+def test_content_that_repeats_stays(scene, draw):
+    x = np.arange(300)
+    drawn = {
+        "lines": np.broadcast_to(40.0 * (ROWS % 20 < 2), scene.shape),
+        "dots": 40.0 * (np.hypot(ROWS % 20 - 10, x % 20 - 10) < 5),
+        "slanted": 30.0 * (((ROWS + x / 12) % 18) < 9),
+        "part": np.where(x < 120, hum(24, 12), 0),
+    }[draw]
+    assert waves_along(scene - drawn, None)[0] == []
+
+
+def test_a_picture_without_waves_stays(scene):
+    assert waves_along(scene, None) == ([], [])
+    assert waves_along(scene.T, None) == ([], [])
+    flat = np.full((128, 128), 7.0)
+    assert waves_along(flat, None) == ([], [])
+    assert waves_along(scene[:40, :40], None) == ([], [])
+
+
+def test_missing_pixels_do_not_matter(scene):
+    faulty, holes = scene + hum(31, 5), np.zeros(scene.shape, np.bool_)
+    holes[60:120, 100:180] = True
+    hidden = np.where(holes, 1e6 * (ROWS % 31 < 3), faulty)
+    found, _ = waves_along(hidden, holes)
+    assert [each.period for each in found] == pytest.approx([31], rel=0.02)
+    assert rms(found[0].profile - hum(31, 5)[:, 0]) < 1
+
+
+def test_limits_are_for_the_waves_of_the_spectrum(scene):
+    faulty = scene + hum(31, 5)
+    out = fftfilter.notch(faulty, auto=fftfilter.AutoNotches(longest=20))
+    np.testing.assert_array_equal(out, faulty)
+
+
+def test_waves_alone_have_no_angle():
+    with pytest.raises(fftfilter.ParameterError, match="waves are found along rows and columns: give the angle auto"):
+        fftfilter.transfer.stripes(0, waves=True)
