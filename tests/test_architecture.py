@@ -312,7 +312,9 @@ def test_the_package_lists_what_is_meant_to_be_used():
 
 
 def test_the_command_line_is_there_before_numpy_pillow_and_pyopencl():
-    code = "import sys; from fftfilter.cli import cli; [cli.get_command(None, each) for each in cli.list_commands(None)]"
+    code = (
+        "import sys; from fftfilter.cli import cli; [cli.get_command(None, each) for each in cli.list_commands(None)]"
+    )
     code += "; sys.stdout.write(' '.join(sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent)
     modules = set(run.stdout.split())

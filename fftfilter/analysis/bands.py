@@ -7,10 +7,12 @@ decides between these models, but prediction: what each finds in one half of the
 
 Sums of steps drift, and what drifts slower than the lines change is the picture's own. So less of that is taken:
 
-    G(f) = max(0, 1 - (4 E(f) + 1.5 b B(f)) / S(f)) (1 - exp(-(2 pi f s)^2 / 2))
+    G(f) = min(1 - 2 E(f) / S(f), L / S(f)) (1 - exp(-(2 pi f s)^2 / 2)), at least 0
 
-S is the power of the sums; E that of the sum of the steps' errors, which two halves of the picture tell; B the power
-beside the ridge, and b the part of the rows that have a step; s is some times the rows from step to step.
+S is the power of the sums; E that of the sum of the steps' errors, which two halves of the picture tell; s is ten times
+the rows from step to step. L is what lines have at long periods, if each has a level of its own: about their power at
+short ones. Lines that walk, as those of force microscopes, begin where the last one ended. They have the most power at
+long periods, so only E counts.
 """
 
 from __future__ import annotations
@@ -30,14 +32,19 @@ GROUPS, FEWEST, COLUMNS = 16, 24, 512
 LEAST_ROWS, LEAST_COLUMNS = 8, 16
 # Slanted lines of fewer pixels from step to step have no steps, as these lie between two pixels.
 LEAST_PITCH = 4
+# Lines walk if, some rows behind a step, more than this part of it is left.
+WALKING, LAGS = 0.4, 6
+# The power of lines at long periods: so many times the mean of that from this part of their highest frequency up, where
+# there are many steps. So many times their participation is the number of steps that stand out from errors.
+FLAT, FINE, MANY, WHOLE = 2.4, 0.25, 24, 1.5
 # In how many of its standard errors, each of which may be the best, a step has to be the same in four groups of five.
 LIMITS = (0.0, 2.0, 3.0, 5.0)
 # The quantile of four groups of five, and its distance from the median in standard deviations.
 QUANTILE, AWAY = 0.2, 0.84
 # The part of deviations within a standard deviation, and the error of a median beside that of a mean.
 WITHIN, OF_MEDIAN = 0.683, 1.2533
-# Of the errors' power, and of the power beside the ridge, so many times are no lines; rows from step to step.
-ERRORS, CONTENT, PITCHES = 4.0, 1.5, 7.0
+# So many times the power of errors is no lines; what goes on for more rows, from step to step, is the picture's own.
+ERRORS, PITCHES = 2.0, 10.0
 # Steps are lines if prediction leaves at most this part of them, so many standard errors below all. Another model has
 # to leave at most this part of what a simpler one leaves; gains, in both units together, this part of what offsets do.
 LEFT, SURE, BETTER, OF_OFFSETS = 0.8, 1.9, 0.95, 0.7
@@ -48,8 +55,6 @@ BLURRED, SLANTED, SHARP, FEWEST_STEPS, OUTLYING = 0.25, 0.6, 0.1, 4, 10.0
 REPEATED, SHIFTED, CHANCE = 0.35, 4, 3.0
 # The part of a picture's pixels that may be 0 or less where gains are looked for.
 DARK = 0.05
-# The part of pixels at each end of the values that may be objects.
-OBJECTS = 0.02
 # The standard deviation of the ridge, in half cycles along the lines, and how many of these are compared with it.
 RIDGE, BESIDE = 1.7, slice(3, 9)
 # Frequencies across the lines that a mean covers: of the ridge, and beside it; how many times the ridge stands out.
@@ -100,10 +105,10 @@ def lines_of(
     return _lines(plane, some, with_ridge=with_ridge, strict=strict)
 
 
-def steps_along(some: Floats) -> Lines | None:
-    """Return the bands of samples ``(rows, columns)``, NaN beside the picture, that go along their rows."""
+def steps_along(some: Floats, *, strict: bool = False) -> Lines | None:
+    """Return the bands of samples ``(rows, columns)``, NaN beside the picture; ``strict`` as for :func:`lines_of`."""
     found = (
-        _lines(some, some, with_ridge=False, strict=False, blurred=SLANTED)[0]
+        _lines(some, some, with_ridge=False, strict=strict, blurred=SLANTED)[0]
         if min(some.shape) >= LEAST_COLUMNS
         else None
     )
@@ -129,7 +134,7 @@ def _lines(
         return None, is_content
     profiles, pitch = np.zeros((BESIDE.stop, len(some))), 0
     if "steps" in best.kind:
-        profiles[0], pitch = _profile(steps_of_groups(some), _beside(some))
+        profiles[0], pitch = _profile(steps_of_groups(some), LEAST_PITCH - 1 if blurred == SLANTED else 1)
     if "ridge" in best.kind:
         values = np.log(np.maximum(plane, np.nanmin(np.exp(some)))) if is_gain else plane
         low = _low_rows(values)
@@ -142,7 +147,8 @@ def _is_gain(some: Floats, steps: Floats, of_logs: Floats) -> bool:
     """Whether half of the groups predict the other half better as gains, in values and in their logarithm alike."""
     found = _best(steps)
     rows = slice(None) if found is None else found != 0
-    level = np.maximum(means_of_groups(some)[:-1], np.nanmin(some[some > 0]))[rows]
+    above = np.where(some[:-1] > 0, some[:-1], np.nan)
+    level, inverse = _by_group(above)[rows], _by_group(1 / above)[rows]
     steps, of_logs, left = steps[rows], of_logs[rows], np.full(4, 0.01)  # rounding is no evidence
     for first in (0, 1):
         own, other = np.s_[:, first::2], np.s_[:, 1 - first :: 2]
@@ -152,7 +158,7 @@ def _is_gain(some: Floats, steps: Floats, of_logs: Floats) -> bool:
                 (steps[other], gain * level[other]),
                 (of_logs[other], gain),
                 (steps[other], offset),
-                (of_logs[other], offset / level[other]),
+                (of_logs[other], offset * inverse[other]),
             )
         ):
             left[i] += np.nanmean(np.abs(wanted - said)) / max(np.nanmean(np.abs(wanted)), np.finfo(float).tiny)
@@ -172,17 +178,22 @@ def steps_of_groups(some: Floats) -> Floats:
 
     The median would be rounded in pictures of few levels, and tell small slopes from errors no more.
     """
-    steps, ends = np.diff(some, axis=0), _shares(some.shape[1])
-    return np.stack([_middle(steps[:, a:b]) for a, b in pairwise(ends)], axis=1)
+    return _by_group(np.diff(some, axis=0))
+
+
+def _by_group(values: Floats) -> Floats:
+    return np.stack([_middle(values[:, a:b]) for a, b in pairwise(_shares(values.shape[1]))], axis=1)
 
 
 def _middle(values: Floats) -> Floats:
-    """Return the mean of the middle half of each row; NaN are left out, and a row of nothing else has a 0."""
+    """Return the mean of the middle half of each row without its NaN; NaN for a row that has few other values."""
     ordered = np.sort(values, axis=1)  # NaN come last
-    last = np.maximum(np.count_nonzero(np.isfinite(values), axis=1) - 1, 0)[:, None]
+    count = np.count_nonzero(np.isfinite(values), axis=1)
+    last = np.maximum(count - 1, 0)[:, None]
     place = np.arange(values.shape[1])
     is_middle = (place >= last // 4) & (place <= last - last // 4)
-    return np.asarray(np.nan_to_num(np.where(is_middle, ordered, 0).sum(axis=1) / is_middle.sum(axis=1)))
+    means = np.nan_to_num(np.where(is_middle, ordered, 0).sum(axis=1) / is_middle.sum(axis=1))
+    return np.asarray(np.where(4 * count > values.shape[1], means, np.nan))
 
 
 def means_of_groups(some: Floats) -> Floats:
@@ -229,29 +240,43 @@ def _best(steps: Floats) -> Floats | None:
     found = _agreed(steps, best)
     heights = np.abs(found[found != 0])
     if heights.size:
-        found[np.abs(found) > OUTLYING * np.median(heights)] = 0
+        found[np.abs(found) > OUTLYING * np.quantile(heights, 0.75)] = 0
     return found if found.any() else None
 
 
-def _profile(steps: Floats, beside: Floats) -> tuple[Floats, int]:
+def _profile(steps: Floats, least: int = 1) -> tuple[Floats, int]:
     """Return what lines add to each row, without what drifts, and the rows from step to step; 0 for none."""
     count, found = len(steps) + 1, _best(steps)
     if found is None:
         return np.zeros(count), 0
-    sums = np.concatenate([[0.0], np.cumsum(found)])
+    where = np.flatnonzero(found)
+    walks = _walks(found)
+    medians = _quantiles(steps, 0.5)[0]
+    sums = np.concatenate([[0.0], np.cumsum(medians if walks else found - _slopes(medians, found))])
     transformed = cosines(sums[None])[0]
     power = np.square(transformed) * 2 / count
-    where = np.flatnonzero(found)
     half = steps.shape[1] // 2
-    one, other = (_quantiles(part[where], 0.5)[0] for part in (steps[:, :half], steps[:, half:]))
+    all_or_found = slice(None) if walks else where
+    parts = steps[all_or_found, :half], steps[all_or_found, half:]
+    one, other = (_quantiles(part, 0.5)[0] for part in parts)
+    is_in_both = np.isfinite(parts[0]).any(axis=1) & np.isfinite(parts[1]).any(axis=1)
+    error = np.square(one - other)[is_in_both].mean() * len(one) if is_in_both.any() else np.inf
     turned = np.pi * np.arange(count) / count
     turned[0] = turned[1] / 2
-    errors = np.square(one - other).sum() / 4 / count / (2 - 2 * np.cos(turned))
-    pitch = int(np.median(np.diff(where))) if len(where) > 1 else count
-    length = PITCHES * count / len(where)
-    content = CONTENT * len(where) / count * beside
-    gain = np.clip(1 - (ERRORS * errors + content) / np.maximum(_octaves(power), np.finfo(float).tiny), 0, 1)
-    gain *= -np.expm1(-np.square(turned * length) / 2)
+    errors = error / 4 / count / (2 - 2 * np.cos(turned))
+    starts = where[np.diff(where, prepend=-least) >= least]
+    pitch = int(np.median(np.diff(starts))) if len(starts) > 1 else count
+    if len(where) > least * len(starts):  # a step in almost each row
+        pitch = 1
+    apart = count / min(len(where), WHOLE * float(np.abs(found).sum() ** 2 / np.square(found).sum()))
+    power = np.maximum(_octaves(power), np.finfo(float).tiny)
+    gain = np.clip(1 - ERRORS * errors / power, 0, 1)
+    if not walks:
+        gain *= -np.expm1(-np.square(turned * PITCHES * apart) / 2)
+        length = apart if len(where) > MANY else pitch
+        if len(where) > MANY or _kept(found) < WALKING:
+            is_fine = (turned * length > FINE * np.pi) & (turned * length < np.pi)
+            gain = np.minimum(gain, (FLAT - 1 / length) * power[is_fine].mean() / power)
     gain[0] = 0
     return _from_cosines((gain * transformed)[None])[0], pitch
 
@@ -261,6 +286,31 @@ def _related(steps: Floats) -> list[float]:
     most = 3 * np.median(np.abs(steps[steps != 0]))
     clipped = np.pad(np.clip(steps, -most, most), (0, 4))
     return [float(clipped[k:] @ clipped[:-k] / (clipped @ clipped)) for k in range(1, 5)]
+
+
+def _slopes(medians: Floats, found: Floats) -> Floats:
+    """Return the picture's own part in steps that are found, as the steps beside them that are not predict it."""
+    is_own = np.pad(found == 0, 1)
+    around = np.pad(np.where(found, 0, medians), 1)
+    means = (around[:-2] + around[2:]) / np.maximum(1.0 * is_own[:-2] + is_own[2:], 1)
+    is_known = is_own[:-2] & is_own[1:-1] & is_own[2:]
+    own = means[is_known]
+    alike = own @ medians[is_known] / max(own @ own, np.finfo(float).tiny)
+    return np.asarray(np.where(found, np.clip(alike, 0, 1) * means, 0))
+
+
+def _kept(steps: Floats) -> float:
+    """Return the least part of a step that is left some rows behind it: 0 where lines return, 1 where they walk."""
+    most, lags = 3 * np.quantile(np.abs(steps[steps != 0]), 0.75), min(LAGS, len(steps) - 1)
+    clipped = np.clip(steps, -most, most)
+    related = [float(clipped[k:] @ clipped[:-k]) for k in range(1, lags + 1)]
+    return float(1 + 2 * np.cumsum(related).min() / float(clipped @ clipped))
+
+
+def _walks(steps: Floats) -> bool:
+    """Whether each line begins where the last one ended, in almost each row."""
+    count = np.count_nonzero(steps)
+    return bool(2 * count > len(steps) and _kept(steps) > WALKING + CHANCE / count**0.5)
 
 
 def _octaves(power: Floats) -> Floats:
@@ -276,13 +326,15 @@ def _octaves(power: Floats) -> Floats:
 
 def _model(some: Floats, most: float, *, with_ridge: bool, strict: bool) -> _Model:
     """Return the simplest model of those that predict best what half of the groups do not show."""
-    steps, beside = steps_of_groups(some), _beside(some)
+    steps = steps_of_groups(some)
+    if not all(np.isfinite(steps[:, first::2]).any() for first in (0, 1)):
+        return _Model("", steps, False)
     by_steps, by_ridge, by_both = (np.zeros(steps.shape) for _ in range(3))
     gained, left, before = [], 0.0, 0.0
     ends = _shares(some.shape[1])
     for first in (0, 1):
         own, other = steps[:, first::2], steps[:, 1 - first :: 2]
-        profile, _ = _profile(own, beside)
+        profile, _ = _profile(own)
         by_steps[:, 1 - first :: 2] = np.diff(profile)[:, None]
         found = _best(own)
         if found is not None:
@@ -306,17 +358,23 @@ def _model(some: Floats, most: float, *, with_ridge: bool, strict: bool) -> _Mod
     gains = np.concatenate(gained) if gained else np.zeros(0)
     is_sure = gains.sum() > SURE * np.sqrt(np.square(gains).sum()) and left < LEFT * before
     found = _best(steps) if is_sure else None
-    is_lines, is_content = found is not None, False
+    is_lines, is_content, walks = found is not None, False, False
     if found is not None:
         where = found != 0
+        walks = _walks(found)
         further = sum(_related(found[where])[1:]) / 3 - 2 / where.sum() ** 0.5  # without what comes by chance
         blurred = float(found[1:] @ found[:-1] / (found @ found))
         is_lines = blurred < most and further < BLURRED
         if strict:
-            is_lines &= blurred < SHARP and len(np.flatnonzero(found)) >= FEWEST_STEPS and not repeats(found)
+            is_lines &= (
+                (most == SLANTED or blurred < SHARP)
+                and len(np.flatnonzero(found)) >= FEWEST_STEPS
+                and not repeats(found)
+            )
         is_content = not is_lines
     kind = "steps" if is_lines else ""
-    for other_kind in ("ridge", "steps, ridge") if with_ridge else ():
+    others = () if not with_ridge else ("steps, ridge",) if is_lines and walks else ("ridge", "steps, ridge")
+    for other_kind in others:
         if ("steps" not in other_kind or is_lines) and said[other_kind] < BETTER * said[kind]:
             kind = other_kind
     return _Model(kind, steps, is_content)
@@ -350,17 +408,6 @@ def _without_nan(part: Floats) -> Floats:
     is_valid = np.isfinite(part)
     means = np.where(is_valid, part, 0).sum(axis=1) / np.maximum(is_valid.sum(axis=1), 1)
     return np.where(is_valid, part, means[:, None])
-
-
-def _beside(some: Floats) -> Floats:
-    """Return the power of a picture's own rows, as that of their means: what lies beside the ridge.
-
-    Bright and dark objects are left out, as steps are the same without them.
-    """
-    height, width = some.shape
-    usual = np.clip(some, *np.nanquantile(some, (OBJECTS, 1 - OBJECTS)))
-    power = np.median(np.square(_low_rows(usual)[BESIDE]), axis=0) / MEDIAN_OF_NOISE
-    return _octaves(power * 2 / height / width**2)
 
 
 def _ridge(low: Floats, width: int) -> Floats:

@@ -172,7 +172,7 @@ class _Picture:
         """Take the lines along an angle out, and yield a part for those of each channel, or of all."""
         for channel, plane, missing in self._planes(angle, holes):
             if angle % 90:
-                found, is_content = steps_along(sampled_along(plane, missing, angle)), False
+                found, is_content = steps_along(sampled_along(plane, missing, angle), strict=not is_known), False
             else:
                 found, is_content = lines_of(plane, missing, with_ridge=is_known, strict=not is_known)
             if found:

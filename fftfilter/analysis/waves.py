@@ -65,10 +65,10 @@ def waves_along(plane: Array, holes: Holes | None) -> tuple[list[Wave], list[flo
     some = plane[:, columns].astype(np.float64)
     if holes is not None:
         some[holes[:, columns]] = np.nan
-    steps, levels = [steps_of_groups(some)], means_of_groups(some)
+    steps, levels = [np.nan_to_num(steps_of_groups(some))], means_of_groups(some)  # 0 where a group has no pixels
     with np.errstate(invalid="ignore", divide="ignore"):
         if np.count_nonzero(some <= 0) <= DARK * some.size:
-            steps.append(steps_of_groups(np.log(np.where(some > 0, some, np.nan))))
+            steps.append(np.nan_to_num(steps_of_groups(np.log(np.where(some > 0, some, np.nan)))))
     found: list[Wave] = []
     content: list[float] = []
     for least in (STANDS_OUT, *(FURTHER,) * (MOST - 1)):
