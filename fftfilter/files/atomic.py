@@ -62,39 +62,34 @@ def store(
 
     ParameterError is raised if the target is one of ``spare`` when it would be replaced, whatever it was before.
     """
-    if os.fsdecode(target) == STANDARD_STREAM:
+    if _is_replaced(target):
+        with _replacing(target, times, spare) as (raw, lost), io.BufferedWriter(raw) as file:
+            file.writelines(parts)
+        return lost
+    refuse_inputs(target, spare)
+    if urls.is_url(target):
+        urls.store(os.fsdecode(target), parts)
+    elif os.fsdecode(target) == STANDARD_STREAM:
         stream = open_stream(sys.stdout)
-        refuse_inputs(target, spare)
         stream.writelines(parts)
         stream.flush()
-        return []
-    if urls.is_url(target):
-        refuse_inputs(target, spare)
-        urls.store(os.fsdecode(target), parts)
-        return []
-    if is_special(target):
-        refuse_inputs(target, spare)
+    else:
         name, folder = located(target)
         with open(name, "wb", opener=lambda name, flags: os.open(name, flags, 0o666, dir_fd=folder)) as file:
             file.writelines(parts)
-        return []
-    with _replacing(target, times, spare) as (raw, lost), io.BufferedWriter(raw) as file:
-        file.writelines(parts)
-    return lost
+    return []
+
+
+def _is_replaced(target: FileName) -> bool:
+    return not (os.fsdecode(target) == STANDARD_STREAM or urls.is_url(target) or is_special(target))
 
 
 def refuse_unwritable(folder: str) -> None:
     """Raise OSError, with the cause as the system would tell it, if no file can be made in a folder; makes none."""
-    may_write = os.access(folder, os.W_OK | os.X_OK)
-    if sys.platform == "win32":
-        if not may_write:
-            raise _system_error(errno.EACCES)
-        return
-    disk = os.statvfs(folder)
-    if not may_write:
-        raise _system_error(errno.EROFS if disk.f_flag & os.ST_RDONLY else errno.EACCES)
-    # Space that is kept for root counts for root alone; some file systems do not count their files.
-    if not (disk.f_bavail if os.geteuid() else disk.f_bfree) or (disk.f_files > 0 and not disk.f_ffree):
+    if not os.access(folder, os.W_OK | os.X_OK):
+        is_read_only = sys.platform != "win32" and os.statvfs(folder).f_flag & os.ST_RDONLY
+        raise _system_error(errno.EROFS if is_read_only else errno.EACCES)
+    if sys.platform != "win32" and not os.statvfs(folder).f_bfree:
         raise _system_error(errno.ENOSPC)
 
 
@@ -241,7 +236,7 @@ def growing(
     The target is as for :func:`store`. Standard output, pipes, devices and URLs get the whole file at the end. What
     :func:`inherit` returns is appended to ``lost``.
     """
-    if os.fsdecode(target) == STANDARD_STREAM or urls.is_url(target) or is_special(target):
+    if not _is_replaced(target):
         import tempfile  # which takes some milliseconds
 
         with tempfile.TemporaryFile() as file:

@@ -6,7 +6,6 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from io import BufferedReader, FileIO
 from pathlib import Path
@@ -23,17 +22,14 @@ from .standard_streams import STANDARD_STREAM, open_stream
 Identity = tuple[int, int]  # the device and inode of a file, which are the same for all its names
 Times = tuple[int, int]  # when a file was last read and changed, in nanoseconds
 LARGE = 1 << 24  # bytes of a file that is read in parts where that is possible
-# The bytes that are looked at before the rest is read, and those of a stream that are read at a time.
-_START = 1 << 20
-_PART = 1 << 24
+_PART = 1 << 20  # bytes that are read, or digested, at a time
 
 
-def content(source: FileName, look: Callable[[bytes, str], None] | None = None, limit: int | None = None) -> bytes:
+def content(source: FileName, limit: int | None = None) -> bytes:
     """Return all bytes of a file, which may be a pipe, a URL or "-"; raises ReadError, TooLargeError.
 
-    ``look`` is called with the first MiB and the name in messages before more is read, and may raise. ``limit`` is the
-    most bytes of a stream, whose length shows at its end only; by default half of the free memory. A file without any
-    bytes is an error, too.
+    ``limit`` is the most bytes of a stream, whose length shows at its end only; by default half of the free memory. A
+    file without any bytes is an error, too.
     """
     name = shown(source, "standard input")
     with as_error(ReadError, f"{name}: cannot be read"):
@@ -42,11 +38,11 @@ def content(source: FileName, look: Callable[[bytes, str], None] | None = None, 
             data = urls.content(os.fsdecode(source), most + 1)
             _refuse_beyond(most, len(data), name)
         elif os.fsdecode(source) == STANDARD_STREAM:
-            data = _all_bytes(open_stream(sys.stdin), name, look, limit)
+            data = _all_bytes(open_stream(sys.stdin), name, limit)
         else:
             # One read of everything needs no buffer; pathlib would cost as much as reading a small file.
             with open(source, "rb", buffering=0) as file:  # noqa: PTH123
-                data = _all_bytes(file, name, look, limit)
+                data = _all_bytes(file, name, limit)
     if not data:
         raise ReadError(f"{name}: empty (0 bytes); give an image file")
     return data
@@ -81,8 +77,8 @@ def digest_of(content: Content) -> str:
     from xxhash import xxh3_128  # for folders alone
 
     digest = xxh3_128()
-    for start in range(0, len(content), _START):
-        digest.update(content[start : start + _START])
+    for start in range(0, len(content), _PART):
+        digest.update(content[start : start + _PART])
     return digest.hexdigest()
 
 
@@ -117,30 +113,19 @@ def large_file(source: FileName, starts: tuple[bytes, ...], least: int | None = 
     return None
 
 
-def _all_bytes(
-    file: BinaryIO | FileIO, name: str, look: Callable[[bytes, str], None] | None, limit: int | None
-) -> bytes:
+def _all_bytes(file: BinaryIO | FileIO, name: str, limit: int | None) -> bytes:
     status = os.fstat(file.fileno())
-    size = status.st_size if stat.S_ISREG(status.st_mode) else None
-    if size is not None and (free := lacking(size)) is not None:
-        raise TooLargeError(f"{name}: {size:,} bytes, more than the {free:,} of memory that are free")
-    if size is None and isinstance(file, FileIO):
-        file = BufferedReader(file)  # which waits for as many bytes as it is asked for, unlike a pipe
-    # One byte more than the size shows that this is the end.
-    start = file.read(_START if size is None else min(size + 1, _START)) or b""
-    if size is not None and len(start) == size:
-        return start
-    if look and len(start) == _START:
-        look(start, name)
-    if size is not None:
-        file.seek(-len(start), os.SEEK_CUR)
+    if stat.S_ISREG(status.st_mode):
+        if (free := lacking(status.st_size)) is not None:
+            raise TooLargeError(f"{name}: {status.st_size:,} bytes, more than the {free:,} of memory that are free")
         return file.read() or b""
-    most, parts, length, part = _most(limit), [], 0, start
-    while part:
+    if isinstance(file, FileIO):
+        file = BufferedReader(file)  # which waits for as many bytes as it is asked for, unlike a pipe
+    most, parts, length = _most(limit), [], 0
+    while part := file.read(_PART):
         parts.append(part)
         length += len(part)
         _refuse_beyond(most, length, name)
-        part = file.read(_PART) or b""
     return b"".join(parts)
 
 

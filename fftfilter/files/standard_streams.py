@@ -88,8 +88,6 @@ def tell(event: str, **values: object) -> bool:
 
 
 class _Guarded:
-    """A text stream that passes its failures to a function."""
-
     def __init__(self, stream: TextIO, fail: Callable[[OSError], Any]) -> None:
         self._stream, self._fail = stream, fail
 

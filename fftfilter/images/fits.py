@@ -149,25 +149,21 @@ class _Unzipped(Slices):
 
 
 def _survey(data: Content, name: str) -> list[Hdu]:
-    """Return the HDUs of a file; raises ReadError, and what broken headers raise."""
     found, start, length = list[Hdu](), 0, 0
-    while (block := data[start : start + BLOCK]).startswith(b"XTENSION=" if found else b"SIMPLE  ="):
-        blocks = [block]
-        while blocks[-1] and length < _MOST_OF_HEADERS and _END not in {card[:8] for card in _cards(blocks[-1])}:
-            at = start + len(blocks) * BLOCK
-            blocks.append(data[at : at + BLOCK])
-            length += BLOCK
-        length += BLOCK
-        if not blocks[-1] or length > _MOST_OF_HEADERS:
-            why = "ends within" if not blocks[-1] else "has more than 64 MiB of headers before the end of"
-            raise ReadError(f"{name}: the file {why} the header of HDU {len(found)}; get a whole copy of it")
-        found.append(_hdu(b"".join(blocks), start))
+    while data[start : start + 9] == (b"XTENSION=" if found else b"SIMPLE  ="):
+        at, block = start, b""
+        while _END not in {card[:8] for card in _cards(block)}:
+            block, length = data[at : at + BLOCK], length + BLOCK
+            if not block or length > _MOST_OF_HEADERS:
+                why = "has more than 64 MiB of headers before the end of" if block else "ends within"
+                raise ReadError(f"{name}: the file {why} the header of HDU {len(found)}; get a whole copy of it")
+            at += BLOCK
+        found.append(_hdu(data[start:at], start))
         start = found[-1].end
     return found
 
 
 def _hdu(header: bytes, start: int) -> Hdu:
-    """Return what a header says; raises ValueError."""
     # Of equal cards the first one holds.
     cards = {card[:8].rstrip(): card[10:] for card in reversed(_cards(header))}
 
@@ -200,28 +196,23 @@ def _cards(header: bytes) -> list[bytes]:
 
 
 def _chosen(hdus: list[Hdu], wanted: int | str | None, name: str) -> list[int]:
-    """Return which HDUs are asked for; raises ReadError without any picture, ParameterError."""
     images = [i for i, hdu in enumerate(hdus) if hdu.is_picture]
     if not images:
         kinds = ", ".join(dict.fromkeys(hdu.kind for hdu in hdus))
         raise ReadError(f"{name}: no picture in this FITS ({kinds}); give one of 2 axes or more")
     if wanted is None or wanted == ALL_HDUS:
         return images if wanted else images[:1]
-    if isinstance(wanted, int):
-        named = [wanted] if wanted < len(hdus) else []
-    else:
-        named = [i for i, hdu in enumerate(hdus) if wanted.upper() in (hdu.name.upper(), hdu.label.upper())]
+    names = [(i, hdu.name.upper(), hdu.label.upper()) for i, hdu in enumerate(hdus)]
+    named = [each[0] for each in names if (wanted.upper() if isinstance(wanted, str) else wanted) in each]
     if found := [i for i in named if i in images]:
         return found[:1]
     what = f"HDU {wanted}, {hdus[named[0]].kind}, is no picture" if named else f"no HDU {wanted}"
-    said = [f"{i} ({label})" if (label := hdus[i].label) not in ("", "PRIMARY") else str(i) for i in images[:20]]
-    more = ", ..." if len(images) > len(said) else ""
-    raise ParameterError(f"{name}: {what}; --hdu may be {', '.join(said)}{more}, counted from 0, or all")
+    said = ", ".join(f"{i} ({hdus[i].label})" if hdus[i].label else str(i) for i in images[:20])
+    more = ", ..." if len(images) > 20 else ""
+    raise ParameterError(f"{name}: {what}; --hdu may be {said}{more}, counted from 0, or all")
 
 
 class _Image:
-    """The picture of an HDU, whose pages are read one by one."""
-
     def __init__(self, data: Content, hdu: Hdu, primary: Hdu, name: str) -> None:
         self._data, self._hdu, self._name = data, hdu, name
         self.lead = hdu.shape[:-2]
@@ -339,7 +330,7 @@ class FitsPages(Pages):
             )
         self._starts = [0, *accumulate(counts)]
         self.chosen = range(self.count)
-        self._size = Size(shape[-1], shape[-2], 1, size, self.count)
+        self.first = Size(shape[-1], shape[-2], 1, size, self.count)
 
     def choose(self, asked: Asked) -> None:
         super().choose(asked)
@@ -350,9 +341,6 @@ class FitsPages(Pages):
                 f"{self.name}: its header says where neighbors are: give pages without gaps, such as 2-5"
             )
 
-    def size(self) -> Size:
-        return self._size
-
     def axes(self) -> list[tuple[str, int]]:
         lead = self._first.lead
         return [("", side) for side in lead] if math.prod(lead) == self.count else super().axes()
@@ -361,7 +349,7 @@ class FitsPages(Pages):
         number, name = self.chosen[index], self.page_name(index)
         which = bisect_right(self._starts, number) - 1
         hdu, first = self._hdus[self._chosen[which]], self._starts[which]
-        size = self._size._replace(width=hdu.shape[-1], height=hdu.shape[-2])
+        size = self.first._replace(width=hdu.shape[-1], height=hdu.shape[-2])
         refuse_oversize(name, size, working)
         with damage_as_error(name), np.errstate(over="ignore"), quiet():
             if self._open[0] != which:
@@ -390,10 +378,8 @@ def _check_tiles(hdu: Any, table: Any, content: bytes, name: str) -> None:
 
     Those of gzip and of PLIO are decoded by astropy to whatever length their bytes say.
     """
-    header, pixels = table.header, math.prod(map(min, hdu.shape, hdu.tile_shape))
-    heap = header.get("THEAP", header["NAXIS1"] * header["NAXIS2"])
-    rows = table.data.view(table.data.dtype, np.ndarray)
-    kinds = {"COMPRESSED_DATA": header["ZCMPTYPE"], "GZIP_COMPRESSED_DATA": "GZIP_1"}
+    pixels, (heap, rows) = math.prod(map(min, hdu.shape, hdu.tile_shape)), _heap(table)
+    kinds = {"COMPRESSED_DATA": table.header["ZCMPTYPE"], "GZIP_COMPRESSED_DATA": "GZIP_1"}
     for column in rows.dtype.names:
         if (kind := kinds.get(column.upper())) is None:
             continue
@@ -411,17 +397,23 @@ def _check_tiles(hdu: Any, table: Any, content: bytes, name: str) -> None:
                 raise ReadError(f"{name}: a compressed tile has the wrong size; get a whole copy of it")
 
 
+def _heap(table: Any) -> tuple[int, Any]:
+    """Return where the tiles begin behind the header of a table, and its rows, which say where each of them is."""
+    header = table.header
+    rows = table.data.view(table.data.dtype, np.ndarray)
+    return header.get("THEAP", header["NAXIS1"] * header["NAXIS2"]), rows
+
+
 def _clear_times(content: io.BytesIO) -> None:
-    """Set the time of gzip in each tile to 0, or equal pictures would be other bytes; a row says where its tile is."""
+    """Set the time of gzip in each tile to 0, or equal pictures would be other bytes."""
     content.seek(0)
     table = fits.open(content, disable_image_compression=True)[1]  # closing it would close the content
-    behind = table.fileinfo()["datLoc"] + table.header.get("THEAP", table.header["NAXIS1"] * table.header["NAXIS2"])
-    tiles = table.data.view(table.data.dtype, np.ndarray)["COMPRESSED_DATA"][:, 1:].astype(np.int64)
-    np.frombuffer(content.getbuffer(), np.uint8)[behind + tiles + np.arange(4, 8)] = 0
+    heap, rows = _heap(table)
+    tiles = table.fileinfo()["datLoc"] + heap + rows["COMPRESSED_DATA"][:, 1:].astype(np.int64)
+    np.frombuffer(content.getbuffer(), np.uint8)[tiles + np.arange(4, 8)] = 0
 
 
 def _integers(stored: np.dtype[Any], scale: float, zero: float) -> np.dtype[Any] | None:
-    """Return the type of the integers that are meant, None for floats and for scaled ones."""
     if stored.kind not in "iu" or scale != 1:
         return None
     of_zero = {0.0: stored.newbyteorder("=")}
@@ -576,7 +568,6 @@ class FitsSink(Sink):
         return made
 
     def _end(self) -> None:
-        """Complete an HDU, with sums if it had some."""
         if self._is_compressed:
             shape = [self._header[f"NAXIS{axis}"] for axis in range(self._header["NAXIS"], 0, -1)]
             pixels = np.stack(self._pages).reshape(shape)

@@ -208,7 +208,8 @@ def gather(image: Image.Image, channels: int, data: bytes = b"") -> Metadata:
     sides = image.size[:: -1 if orientation in range(5, 9) else 1]
     exif, said = _matching(_exif(image), sides)
     xmp, others = _xmp_matching(info.get("xmp"), sides, orientation)
-    profile, resources = _profile(info.get("icc_profile"), channels), info.get("photoshop")
+    profile, lost = _profile(info.get("icc_profile"), channels, image.mode)
+    resources = info.get("photoshop")
     iptc = resources.get(_IPTC) if isinstance(resources, dict) else None
     text = {key: str(value) for key, value in getattr(image, "text", {}).items() if key != _XMP_CHUNK}
     said += [key for key in text if key.startswith(_RAW_PROFILE) and not (exif and key.endswith(" exif"))]
@@ -240,7 +241,7 @@ def gather(image: Image.Image, channels: int, data: bytes = b"") -> Metadata:
         pixel_size=of_image(image, exif),
         iptc=iptc if isinstance(iptc, bytes) else b"",
         gamma=colors,
-        left_out=(*_left_out(image.mode, info.get("icc_profile"), profile), *dict.fromkeys(said + others)),
+        left_out=(*lost, *dict.fromkeys(said + others)),
     )
 
 
@@ -258,10 +259,9 @@ def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Ima
         own_recipe = said if isinstance(said, str) and said.startswith(_RECIPE_START) else ""
         if own_recipe:
             del tags[_DESCRIPTION_TAG]
-        own, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG)
-        profile = _profile(own, channels)
-        left_out = _left_out(_PHOTOMETRIC.get(tags.get(262), ""), own, profile)
-        left_out += tuple(dict.fromkeys(words for tag, words in _SAID_TAGS.items() if tag in tags))
+        xmp = tags.get(_XMP_TAG)
+        profile, lost = _profile(tags.get(_PROFILE_TAG), channels, _PHOTOMETRIC.get(tags.get(262), ""))
+        lost += dict.fromkeys(words for tag, words in _SAID_TAGS.items() if tag in tags)
         per_unit = {2: 1.0, 3: 2.54}.get(tags.get(296, 2), 0.0)
         pixel_size = of_tags(tags)
         resolution = [float(tags.get(tag, 0)) for tag in _RESOLUTION_TAGS]
@@ -286,24 +286,20 @@ def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Ima
         xmp, others = _xmp_matching(xmp, sides, orientation)
     except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
         return Metadata()
-    left_out += tuple(others)
+    left_out = (*lost, *others)
     return Metadata(profile, exif, dpi, xmp, {}, unitless, pixel_size, left_out=left_out, own_recipe=own_recipe)
 
 
-def _profile(profile: object, channels: int) -> bytes:
+def _profile(given: object, channels: int, space: str) -> tuple[bytes, list[str]]:
+    """Return a profile that still holds, and what was dropped of colors in a space (Pillow's name), as text."""
     # CMYK has become RGB, and a gray palette gray: the profile of another color space would give wrong colors.
-    space = b"GRAY" if channels == 1 else b"RGB "
-    return profile if isinstance(profile, bytes) and profile[16:20] == space else b""
-
-
-def _left_out(space: str, given: object, kept: bytes) -> tuple[str, ...]:
-    """Return what was dropped of the colors, as text: their space, by Pillow's name, and their profile."""
+    own = b"GRAY" if channels == 1 else b"RGB "
+    profile = given if isinstance(given, bytes) and given[16:20] == own else b""
     said = [f"{space} colors (converted to RGB)"] if space in _CONVERTED else []
-    return (*said, _FIELDS["profile"][0]) if given and not kept else tuple(said)
+    return profile, said + [_FIELDS["profile"][0]] * bool(given and not profile)
 
 
 def _exif(image: Image.Image) -> bytes:
-    """Return an image's EXIF, as it is in the file or hidden in the text of a PNG."""
     given = image.info.get("exif")
     with suppress(AttributeError, ValueError):
         given = given or bytes.fromhex("".join(image.info.get(f"{_RAW_PROFILE}exif", "").split("\n")[3:]))

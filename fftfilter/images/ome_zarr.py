@@ -40,13 +40,12 @@ from ..files.messages import FileName, first_line, quoted_if_odd
 from ..files.sources import digest_of
 from ..files.urls import is_name
 from ..system import lacking, threads
-from .coded_depth import codec
 from .formats import unfinished_zarr
 from .metadata import Metadata
 from .pages import Pages, Sink
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize
 from .pixel_size import of_axes
-from .quiet import damage_as_error, quiet
+from .quiet import codec, damage_as_error, quiet
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -59,11 +58,9 @@ _THREADS = 4  # that write
 # Bytes of a chunk that may be more than so many times those of the array in it. Pixels of a chunk, of which fewer are
 # read sooner than the chunk is found, and how many such chunks a plane may have.
 _LARGE, _PART, _SMALL, _MANY = 1 << 27, 16, 1 << 10, 1 << 13
-# numcodecs' names of compressors, and of filters that keep the number of samples.
+# numcodecs' names of compressors, and Zarr 3's of codecs that make samples no larger.
 _COMPRESSORS = ("blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd")
-_FILTERS = ("adler32", "bitround", "crc32", "delta", "fixedscaleoffset", "fletcher32", "quantize", "shuffle")
 _V3 = ("bytes", "crc32c", "transpose")
-_WIDEST = 8  # bytes of a sample, also of one that a filter makes another type
 _SUM = 64  # bytes, more than all checksums
 
 
@@ -112,15 +109,12 @@ class ZarrPages(Pages):
         self.chosen = range(self.count)
         self._dtype = kind if kind in (U8, U16) else F32
         self._integers = kind if kind.kind != "f" and kind != self._dtype else None
-        self._size = Size(width, height, 1, self._dtype.itemsize, self.count)
+        self.first = Size(width, height, 1, self._dtype.itemsize, self.count)
         # Planes that share chunks are read at once, if memory holds them.
         thick = self.array.chunks[-3] if self.lead else 1
         self.thick = thick if lacking(2 * thick * height * width * kind.itemsize) is None else 1
         _refuse_chunks(array, name)
         self._block: tuple[int, Samples] = (-1, np.empty(0))
-
-    def size(self) -> Size:
-        return self._size
 
     def page_name(self, index: int) -> str:
         return f"{self.name}, plane {self.chosen[index] + 1}"
@@ -138,13 +132,13 @@ class ZarrPages(Pages):
 
     def read(self, index: int, working: Working | None = None) -> Picture:
         number, name = self.chosen[index], self.page_name(index)
-        refuse_oversize(name, self._size, working)
+        refuse_oversize(name, self.first, working)
         *before, last = self.place(number) or (0,)
         first = last - last % self.thick
         with damage_as_error(name), np.errstate(over="ignore"):
             if self._block[0] != number - last + first:
                 place: Any = (*before, slice(first, first + self.thick)) if self.lead else ...
-                block = np.asarray(self._bounded[place]).reshape(-1, self._size.height, self._size.width)
+                block = np.asarray(self._bounded[place]).reshape(-1, self.first.height, self.first.width)
                 self._block = number - last + first, block
             pixels = self._block[1][last - first].astype(self._dtype)
         metadata = Metadata(pixel_size=self._pixel_size, dpi=self._pixel_size and self._pixel_size.dpi)
@@ -184,7 +178,6 @@ def _survey(root: str, name: str) -> tuple[int, str]:
 
 
 def _image(attributes: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the first image of a group; raises ReadError."""
     ome = attributes.get("ome", attributes)
     if "image-label" in ome:
         raise ReadError(f"{name}: has labels, which number objects and are no picture; give the image")
@@ -199,7 +192,6 @@ def _image(attributes: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _transformation(given: dict[str, Any], axes: int) -> tuple[list[float], list[float] | None]:
-    """Return the scale and the translation, if any, of a level or an image; raises ValueError."""
     found = {each["type"]: [*map(float, each[each["type"]])] for each in given.get("coordinateTransformations", ())}
     scale = found.get("scale", [1.0] * axes)
     if {len(each) for each in (scale, *found.values())} != {axes} or not all(0 < each < math.inf for each in scale):
@@ -223,8 +215,6 @@ def _decoded(name: str, stored: Any, most: int) -> bytes:
 
 
 class _Compressor(Codec):  # type: ignore[misc]
-    """A compressor of Zarr 2 that decodes no more than some bytes."""
-
     codec_id = "bounded"
 
     def __init__(self, name: str, most: int) -> None:
@@ -259,19 +249,13 @@ def _bounded(array: Any) -> Any:
     if metadata.zarr_format == 3:
         metadata = replace(metadata, codecs=_of_v3(metadata.codecs))
     else:
-        filters, compressor = metadata.filters or (), metadata.compressor
-        if unknown := [each.codec_id for each in filters if each.codec_id not in _FILTERS or _is_wide(each)]:
-            raise ValueError(f"its filter {unknown[0]!r} is unknown")
-        if compressor is not None:
-            if compressor.codec_id not in _COMPRESSORS:
-                raise ValueError(f"its compressor {compressor.codec_id!r} is unknown")
-            most = math.prod(array.chunks) * (_WIDEST if filters else array.dtype.itemsize) + _SUM
-            metadata = replace(metadata, compressor=_Compressor(compressor.codec_id, most))
+        names = [each.codec_id for each in (*(metadata.filters or ()), metadata.compressor) if each]
+        if names and (len(names) > 1 or names[0] not in _COMPRESSORS):
+            raise ValueError(f"its codecs {', '.join(names)} are not supported")
+        if names:
+            most = math.prod(array.chunks) * array.dtype.itemsize + _SUM
+            metadata = replace(metadata, compressor=_Compressor(names[0], most))
     return zarr.Array(zarr.AsyncArray(metadata=metadata, store_path=array.store_path))
-
-
-def _is_wide(codec: Any) -> bool:
-    return any(isinstance(each, np.dtype) and each.itemsize > _WIDEST for each in vars(codec).values())
 
 
 def _of_v3(codecs: Any) -> tuple[Any, ...]:
@@ -285,7 +269,7 @@ def _of_v3(codecs: Any) -> tuple[Any, ...]:
         elif name in (*_COMPRESSORS, *_V3):
             made.append(_Bounded(name) if name in _COMPRESSORS else given)
         else:
-            raise ValueError(f"its codec {name!r} is unknown")
+            raise ValueError(f"its codec {name} is not supported")
     return tuple(made)
 
 
@@ -414,7 +398,6 @@ class ZarrSink(Sink):
 
     @contextmanager
     def _codecs(self) -> Iterator[None]:
-        """Turn what the input's codecs raise into a ReadError; errors of the disk stay."""
         try:
             yield
         except (OSError, MemoryError):

@@ -102,6 +102,7 @@ class Pages(ABC):
     name: str  # of the file, in messages
     data: Content  # the file
     length: int | None = None  # of all files together, if it is a folder
+    first: Size  # that of the first page
     count: int  # the number of whole pages in the file
     is_cut: bool  # whether it should have more
     format: str  # Pillow's name of the file's format
@@ -134,15 +135,13 @@ class Pages(ABC):
 
     def _placed(self, place: tuple[tuple[str, int], ...], chosen: Sequence[int]) -> Sequence[int]:
         """Return those of the chosen pages that are at a place on the file's axes; raises ParameterError."""
-        sides = dict(self.axes()) if place else {}
+        sides = {name: each for name, each in self.axes() if name} if place else {}
         for axis, number in place:
             names, length = [*sides], sides.get(axis[0], 1)
-            if not any(names) or not 1 <= number <= length:
-                has = (
-                    ", ".join(f"{each} of {NAMES.get(name, name)}" for name, each in reversed(sides.items()) if name)
-                    or "none"
-                )
-                raise ParameterError(f"{self.name}: has no {axis} {number}: of axes it names {has}; --pages takes any")
+            if not names or not 1 <= number <= length:
+                has = ", ".join(f"{each} of {NAMES.get(name, name)}" for name, each in reversed(sides.items()))
+                said = f"of axes it names {has or 'none'}; --pages takes any"
+                raise ParameterError(f"{self.name}: has no {axis} {number}: {said}")
             step = math.prod(sides[each] for each in names[names.index(axis[0]) + 1 :]) if axis[0] in names else 1
             chosen = [page for page in chosen if page // step % length == number - 1]
         if not chosen:
@@ -174,7 +173,7 @@ class Pages(ABC):
 
     def size(self) -> Size:
         """Return the size of the first page, with the number of pages."""
-        raise NotImplementedError
+        return self.first
 
     def page_name(self, index: int) -> str:
         """Return the name of a chosen page in messages; that of the file, if it has one page."""

@@ -183,6 +183,12 @@ def samples_of(picture: Picture) -> Samples:
     return np.ascontiguousarray(bands.transpose(1, 2, 0))
 
 
+def stretched(samples: Samples, bits: int) -> Samples:
+    """Return samples of fewer bits as such of 16 bits, with the same white."""
+    made: Samples = np.rint(samples * (65535 / (2**bits - 1))).astype(U16)
+    return made
+
+
 def table_of(colors: NDArray[Any], rule: PaletteRule) -> NDArray[np.uint16] | None:
     """Return a palette as a table (3, 256) if indices are to be filtered, else None; ``colors`` are (entries, 3).
 

@@ -2,7 +2,6 @@
 
 Pillow narrows 16-bit color to the high bytes: imagecodecs reads it. Pillow refuses a file whose bytes end too early,
 but not one whose compressed data do: it leaves missing rows black or gray without an error.
-It also refuses a JPEG that lacks only its last marker.
 """
 
 from __future__ import annotations
@@ -21,20 +20,22 @@ from PIL import Image, ImageFile, UnidentifiedImageError
 
 from ..errors import ReadError
 from ..files.sources import Content, as_file
-from .coded_depth import FRAMES, JPEG_MARKER, bits_of, decoded, jpeg_decoded
 from .formats import JPEG_START, PNG_START, UnsupportedError
 from .metadata import gather, orientation_of, upright
 from .pages import PaletteRule
-from .picture import MAXVAL_OF, WHITE, Picture, Samples, Size, Working, refuse_oversize, table_of
+from .picture import MAXVAL_OF, WHITE, Picture, Samples, Size, Working, refuse_oversize, stretched, table_of
 from .png_writer import chunks_of
-from .quiet import DEEP, open_raster, quiet_pillow
+from .quiet import DEEP, codec, open_raster, quiet_pillow
 
 # Pixels that a byte can stand for at most, the header included: deflate makes 1032 of one byte, eight pixels of a bit
 # each; a code of GIF's 12 bits is up to 4093 pixels; a block of a JPEG, 64 pixels, takes a bit.
 _PIXELS_A_BYTE = {"PNG": 8 * 1032, "GIF": 8 * 4093 // 9, "JPEG": 8 * 64}
 _PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
 _UNSET = 167  # every sample of a PNG before it is decoded, which those keep that are missing in the file
-_START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
+_SCAN, _END = b"\xff\xda", b"\xff\xd9"
+_JPEG_MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd8\xff])")
+_LOSSLESS = b"\xff\xc3"
+_FRAMES = (b"\xff\xc0", b"\xff\xc1", b"\xff\xc2", _LOSSLESS, b"\xff\xc9", b"\xff\xca")  # markers of a JPEG's header
 _MOST_SCANS = 3 * 64  # one for each frequency of each color; each takes the time of a whole picture, and few bytes
 
 
@@ -45,13 +46,13 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
         if is_cut and b"ANMF" in data:  # which Pillow does not open at all
             raise ReadError(f"{name}: page {frames + 1} is missing, the file ends before it; get a whole copy of it")
     with quiet_pillow():
-        image = _opened(data)
+        image = _opened(io.BytesIO(data))
         if _frames(image) > 1:
             return None
         refuse_unfit(image, len(data), name, working)
     if _is_followed_by_another(image, data):
         raise ReadError(f"{name}: several images in one file; give one at a time")
-    if image.format in ("JPEG", "MPO") and (whole := whole_jpeg(data)) is not data:
+    if image.format in ("JPEG", "MPO") and DEEP not in image.info and (whole := _whole_jpeg(image, data)) is not data:
         return read_with_pillow(whole, name, working)
     if image.format == "PCX" and image.mode in ("P", "L") and data[-_PCX_PALETTE:].startswith(b"\x0c"):
         image.fp = io.BytesIO(data[:-_PCX_PALETTE])  # or Pillow would take it for rows that are missing
@@ -61,7 +62,7 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
     table = _table(image, palette)
     is_narrow = is_narrowed(image)
     if is_narrow:
-        samples = decoded(image, data, len(rawmode.partition(";")[0]))
+        samples = _decoded(image, data, len(rawmode.partition(";")[0]))
     else:
         samples = read_as_it_is(image) if table is None else _indices(image)
     if not is_narrow or image.format == "JPEG":
@@ -70,13 +71,50 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
     return upright(picture_of(image, samples, table, data), orientation_of(image))
 
 
-def _opened(data: bytes) -> ImageFile.ImageFile:
+def _opened(file: BinaryIO) -> ImageFile.ImageFile:
+    """Open an image; a JPEG of more than 8 bits, which Pillow refuses, by the header of one that has 8."""
     try:
-        return open_raster(io.BytesIO(data))
+        return open_raster(file)
     except UnsupportedError:
+        file.seek(0)
+        data = file.read()
         if data.startswith(PNG_START):
             check_chunks(data)  # which says where it is damaged
-        raise
+        at = next((at for kind, at in _markers(data) if kind in _FRAMES), 0) if data.startswith(JPEG_START) else 0
+        if not at or data[at + 2] == 8:
+            raise
+        image = open_raster(io.BytesIO(data[: at - 1] + b"\xc0" + data[at : at + 2] + b"\x08" + data[at + 3 :]))
+        image.info[DEEP] = data[at + 2]
+        return image
+
+
+def _whole_jpeg(image: ImageFile.ImageFile, data: bytes) -> bytes:
+    """Return a JPEG's bytes, with the marker of its end if that alone is missing; raises ValueError if pixels are."""
+    if data.endswith(_END) and data.count(_SCAN) <= _MOST_SCANS:
+        return data  # without a walk through all markers
+    if _jpeg_end(data) < len(data):
+        return data
+    if "progressive" in image.info or _needs_more(data):
+        raise ValueError("it ends within its pixels")
+    return data.rstrip(b"\xff") + _END
+
+
+def _decoded(image: ImageFile.ImageFile, data: bytes, channels: int) -> Samples:
+    """Return the samples (height, width, channels) of a file that Pillow narrows, channels of a PNG."""
+    if image.format == "AVIF":
+        return stretched(codec("avif_decode")(data), image.info[DEEP])
+    if image.format == "JPEG":
+        return _deep_jpeg(data)
+    samples: Samples = codec("png_decode")(data)
+    return samples[..., :channels]  # without the alpha that libpng makes of one transparent color
+
+
+def _deep_jpeg(data: bytes) -> Samples:
+    is_lossless = next((kind for kind, _ in _markers(data) if kind in _FRAMES), b"") == _LOSSLESS
+    samples: Samples = codec("ljpeg_decode" if is_lossless else "jpeg8_decode")(data)
+    if samples.ndim == 3 and samples.shape[2] != 3:
+        raise UnsupportedError(f"a JPEG of {samples.shape[2]} channels of more than 8 bits is not supported; use RGB")
+    return samples.astype(np.uint16, copy=False)
 
 
 def _table(image: ImageFile.ImageFile, palette: PaletteRule) -> NDArray[np.uint16] | None:
@@ -90,7 +128,6 @@ def _table(image: ImageFile.ImageFile, palette: PaletteRule) -> NDArray[np.uint1
 
 
 def _indices(image: ImageFile.ImageFile) -> Samples:
-    """Return the indices of a palette, with alpha if entries are transparent."""
     indices = np.asarray(image)
     return np.dstack([indices, np.asarray(image.convert("RGBA"))[..., 3]]) if image.has_transparency_data else indices
 
@@ -123,9 +160,10 @@ def picture_of(
     )
 
 
-def measure_with_pillow(file: BinaryIO) -> Size:
+def measure(_: bytes, file: BinaryIO) -> Size:
     """Return the size of the image in a file, from its header alone."""
-    image = open_raster(file)
+    file.seek(0)
+    image = _opened(file)
     with quiet_pillow():
         size = size_of(image)._replace(pages=_frames(image))
         return size._replace(width=size.height, height=size.width) if orientation_of(image) in range(5, 9) else size
@@ -140,9 +178,9 @@ def _is_followed_by_another(image: Image.Image, data: bytes) -> bool:
     """Whether another picture follows, other than those that cameras append: a smaller preview, or one in an index."""
     if image.format == "PNG":
         return data.startswith(PNG_START, check_chunks(data))
-    if image.format != "JPEG" or "mp" in image.info or b"\xff\xd9" + JPEG_START not in data:
+    if image.format != "JPEG" or "mp" in image.info or _END + JPEG_START not in data:
         return False  # without a walk through all markers
-    rest = data[_jpeg_end(data)[0] + 2 :]
+    rest = data[_jpeg_end(data) + 2 :]
     with suppress(OSError):
         return rest.startswith(JPEG_START) and open_raster(io.BytesIO(rest), "JPEG").width >= image.width
     return False
@@ -215,18 +253,15 @@ def is_narrowed(image: ImageFile.ImageFile) -> bool:
 
 def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes) -> None:
     """Raise ValueError if a loaded image has rows that are not in its file's bytes."""
-    is_missing = False
-    if image.format in ("PNG", "ICO"):
-        # The last row is missing, or every second row or column of an interlaced picture.
+    # The last row is missing, or every second row or column of an interlaced picture. A closer look is taken if the
+    # last pixels are those that missing ones would be: of a JPEG, gray.
+    is_deep, is_missing, last = image.format == "JPEG" and is_narrowed(image), False, np.zeros((2, 1))
+    if not is_deep:
         last = np.array([image.getpixel((max(0, image.width - i), max(0, image.height - i))) for i in (1, 2)])
-        if image.format == "ICO" or image.mode == "1" or _UNSET in last:
-            is_missing = any(_lacks_rows(data[start.start() :]) for start in re.finditer(PNG_START, data))
-    elif image.format in ("JPEG", "MPO"):
-        # Missing pixels are gray. If the last one is, a closer look tells whether it is missing.
-        may_be_missing = is_narrowed(image) or bool(
-            np.isin(np.asarray(image.getpixel((image.width - 1, image.height - 1))), (127, 128)).all()
-        )
-        is_missing = may_be_missing and _needs_more(data, _jpeg_end(data)[0])
+    if image.format == "ICO" or (image.format == "PNG" and (image.mode == "1" or _UNSET in last)):
+        is_missing = any(_lacks_rows(data[start.start() :]) for start in re.finditer(PNG_START, data))
+    elif image.format in ("JPEG", "MPO") and (is_deep or np.isin(last[0], (127, 128)).all()):
+        is_missing = _needs_more(data[: _jpeg_end(data)], is_deep=is_deep)
     if is_missing:
         raise ValueError("its pixels end before its last row")
 
@@ -240,7 +275,6 @@ def _lacks_rows(data: bytes) -> bool:
 
 
 def _fill(image: ImageFile.ImageFile, level: int) -> None:
-    """Set every sample of an image that is not decoded yet."""
     image.im = Image.new(image.mode, image.size, (level,) * len(image.getbands())).im
 
 
@@ -272,51 +306,37 @@ def webp_frames(data: bytes) -> tuple[int, bool]:
     return sum(frames), not all(frames) or len(data) < 8 + int.from_bytes(data[4:8], "little")
 
 
-def whole_jpeg(data: bytes) -> bytes:
-    """Return a JPEG's bytes, with the marker of its end if that alone is missing.
-
-    Raises ValueError if pixels are, or for more scans than there are frequencies.
-    """
-    if data.count(bytes((0xFF, _START_OF_SCAN))) > _MOST_SCANS:
-        _jpeg_end(data)  # metadata may have these bytes by chance
-    if data.endswith(b"\xff\xd9"):
-        return data  # without a walk through all markers
-    end, has_all_scans = _jpeg_end(data)
-    if end < len(data):
-        return data
-    data = data.removesuffix(b"\xff")  # half of the marker
-    if not has_all_scans or _needs_more(data, len(data)):
-        raise ValueError("it ends within its pixels")
-    return data + bytes((0xFF, _END_OF_IMAGE))
+def jpeg_size(data: bytes) -> tuple[int, int] | None:
+    """Return the width and height that the header of a JPEG says, None without one."""
+    for kind, start in _markers(data):
+        if kind in _FRAMES:
+            height, width = struct.unpack_from(">HH", data, start + 3)
+            return width, height
+    return None
 
 
-def _jpeg_end(data: bytes) -> tuple[int, bool]:
-    """Return where the marker of a JPEG's end is, or its length, and whether the scans up to there have all bits.
+def _markers(data: bytes) -> Iterator[tuple[bytes, int]]:
+    """Yield each marker of a JPEG, and where it ends, but for those of a thumbnail in its segments."""
+    at = 2
+    while marker := _JPEG_MARKER.search(data, at):
+        yield b"\xff" + marker[1], marker.end()
+        at = marker.end() + int.from_bytes(data[marker.end() : marker.end() + 2])
 
-    Raises ValueError for more scans than there are frequencies.
-    """
+
+def _jpeg_end(data: bytes) -> int:
+    """Return where the marker of a JPEG's end is, or its length; raises ValueError for too many scans."""
     scans = 0
-    left: dict[int, set[int]] = {}  # the coefficients of each component that no scan has brought in full
-    position = 2
-    while (marker := JPEG_MARKER.search(data, position)) and marker[1][0] != _END_OF_IMAGE:
-        start = marker.end() + 2
-        position = marker.end() + int.from_bytes(data[marker.end() : start], "big")
-        segment = data[start:position]
-        if marker[1][0] in FRAMES:
-            left = {component: set(range(64)) for component in segment[6::3]}
-        elif marker[1][0] == _START_OF_SCAN and len(segment) >= 4:
-            scans += 1
-            if scans > _MOST_SCANS:
-                raise ValueError(f"it has more than {_MOST_SCANS} scans")
-            first, last, precision = segment[-3:]
-            for component in segment[1:-3:2] if precision & 15 == 0 else b"":
-                left.get(component, set()).difference_update(range(first, last + 1))
-    return marker.start() if marker else len(data), bool(left) and not any(left.values())
+    for kind, start in _markers(data):
+        scans += kind == _SCAN
+        if scans > _MOST_SCANS:
+            raise ValueError(f"it has more than {_MOST_SCANS} scans")
+        if kind == _END:
+            return start - len(_END)
+    return len(data)
 
 
-def _needs_more(data: bytes, end: int) -> bool:
-    """Whether a JPEG lacks pixels: then those that are decoded depend on what follows its data."""
-    ends = [data[:end] + bytes((filler,)) * 64 + bytes((0xFF, _END_OF_IMAGE)) for filler in (0x00, 0x55)]
-    is_deep = bits_of(data) > 8
-    first, second = (jpeg_decoded(each) if is_deep else open_raster(io.BytesIO(each), "JPEG") for each in ends)
+def _needs_more(data: bytes, *, is_deep: bool = False) -> bool:
+    """Whether a JPEG, given up to its end, lacks pixels: then those that are decoded depend on what follows."""
+    ends = [data.rstrip(b"\xff") + bytes((filler,)) * 64 + _END for filler in (0x00, 0x55)]
+    first, second = (_deep_jpeg(each) if is_deep else open_raster(io.BytesIO(each), "JPEG") for each in ends)
     return first.tobytes() != second.tobytes()

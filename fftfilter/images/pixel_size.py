@@ -202,7 +202,6 @@ def of_axes(across: float, down: float, unit: str) -> PixelSize | None:
 
 
 def _ome_side(text: str, axis: str) -> float:
-    """Return a side of the first picture's pixels in meters, 0 without one."""
     from html import unescape
 
     side = re.search(rf"""\bPhysicalSize{axis}\s*=\s*["']([^"']*)["']""", text)
@@ -221,7 +220,6 @@ def _meters(unit: str) -> float:
 
 
 def _by_resolution(given: object, length: float) -> PixelSize | None:
-    """Return the size of a pixel: a length in meters by the number of pixels on it."""
     with suppress(TypeError, ValueError, ZeroDivisionError, OverflowError):
         across, down = (float(number) for number in given)  # type: ignore[attr-defined]
         # Other numbers are damaged, or mean "unknown" as the tags' 1 does.

@@ -136,15 +136,13 @@ def _header(data: bytes, name: str, length: int | None = None) -> Header:
 
 def _pnm_header(data: bytes, found: re.Match[bytes], name: str, length: int) -> Header:
     kind, *tokens = found.groups()
-    for field, largest, token in zip(("width", "height", "maxval"), (None, None, 65535), tokens, strict=True):
+    for field, largest, token in zip(("width", "height", "maxval"), (math.inf, math.inf, 65535), tokens, strict=True):
         if not token:
             raise ReadError(f"{name}: the file ends before its {field}; get a whole copy of it")
-        if not token.isdigit():
-            raise ReadError(f"{name}: its {field} is {_quoted(token)}; it must be a whole number above 0")
         # 30 digits are more than any machine can hold, and int() refuses thousands of them.
-        if not (number := int(token[:30])) or (largest and number > largest):
-            limits = f"1 to {largest}" if largest else "at least 1"
-            raise ReadError(f"{name}: its {field} is {number}; it must be {limits}")
+        if not token.isdigit() or not 0 < int(token[:30]) <= largest:
+            limits = "1 to 65535" if largest == 65535 else "a whole number above 0"
+            raise ReadError(f"{name}: its {field} is {_quoted(token)}; it must be {limits}")
     width, height, maxval = (int(token[:30]) for token in tokens)
     kept = U8 if maxval < 256 else U16
     size = Size(width, height, 3 if kind in b"36" else 1, kept.itemsize)
@@ -190,7 +188,6 @@ def _npy_header(data: bytes, name: str) -> Header:
 
 
 def _raw(data: bytes, header: Header, name: str) -> NDArray[Any]:
-    """Return the samples as they are stored, a flat view of ``data``."""
     _check_length(data[header.start + header.size.samples * header.stored.itemsize :], len(data), header, name)
     return np.frombuffer(data, header.stored, header.size.samples, header.start)
 
@@ -207,7 +204,6 @@ def _check_length(behind: bytes, length: int, header: Header, name: str) -> None
 
 
 def _decimals(data: bytes, header: Header, name: str) -> NDArray[np.int64]:
-    """Return samples that are decimal numbers."""
     text = data[header.start :]
     if b"#" in text:
         text = _COMMENT.sub(b"", text)

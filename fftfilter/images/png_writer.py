@@ -60,7 +60,6 @@ def encode(
 
 
 def _bytes(samples: NDArray[Any]) -> Bytes:
-    """Return the bytes of rows, (rows, bytes); PNG has the high byte first."""
     high_first = samples.astype(samples.dtype.newbyteorder(">"), order="C", copy=False)
     return high_first.reshape(len(samples), -1).view(np.uint8)
 

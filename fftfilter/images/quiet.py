@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import ctypes
-import io
 import logging
 import os
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from PIL import Image, ImageFile, PngImagePlugin, UnidentifiedImageError, _imaging
 
-from ..errors import FftfilterError, ReadError
+from ..errors import FftfilterError, ReadError, pip_install
 from ..files.messages import first_line
-from .coded_depth import as_8_bits, bits_of
-from .formats import JPEG_START, PNG_START, RASTERS, UnsupportedError, told
+from .formats import PNG_START, RASTERS, UnsupportedError, told
 
 _lock = threading.RLock()
-_HEADER = 1 << 18  # bytes in which most files tell the bits of a sample
-DEEP = "fftfilter's bits a sample"
+_HEADER = 1 << 16  # bytes in which the header of an AVIF is, and what tells other formats
+DEEP = "fftfilter's bits a sample"  # of an AVIF that has more than 8
 _LONGEST_CHUNK = 1 << 26  # bytes of a PNG's profile or text when it is decompressed
 # Pillow imports these for whatever it opens.
 _IMPORTED_FIRST = ("PNG", "JPEG", "GIF", "BMP", "DIB", "PPM")
@@ -77,11 +75,7 @@ def open_raster(file: BinaryIO, *formats: str) -> ImageFile.ImageFile:
     first = formats or _IMPORTED_FIRST
     import_plugins(first)
     _refuse_profiles(file)
-    head, bits = file.read(_HEADER), 8
-    if head.startswith(JPEG_START) or head[4:8] == b"ftyp":
-        bits = bits_of(head)
-        if bits > 8 and head.startswith(JPEG_START):
-            file = io.BytesIO(as_8_bits(head + file.read()))
+    head = file.read(_HEADER)
     file.seek(0)
     try:
         image = Image.open(file, formats=first)
@@ -93,8 +87,9 @@ def open_raster(file: BinaryIO, *formats: str) -> ImageFile.ImageFile:
             image = Image.open(file, formats=tuple(name for name in RASTERS if name not in first))
         except UnidentifiedImageError as error:
             raise UnsupportedError(told(head)) from error
-    if bits > 8:
-        image.info[DEEP] = bits
+    at = head.find(b"av1C") + 6
+    if image.format == "AVIF" and at > 6 and head[at] & 0x60:
+        image.info[DEEP] = 12 if head[at] & 0x20 else 10
     return image
 
 
@@ -114,6 +109,15 @@ def import_plugins(formats: Iterable[str]) -> None:
     """Import the plugins of these formats; for a missing one Pillow would import all that it has."""
     for name in formats:
         import_module(f"PIL.{RASTERS[name]}ImagePlugin")
+
+
+def codec(name: str) -> Callable[..., Any]:
+    """Return a function of imagecodecs, which is imported then; raises ImportError if it is missing."""
+    try:
+        found: Callable[..., Any] = getattr(import_module("imagecodecs"), name)
+    except ImportError as error:
+        raise ImportError(f"its way of coding needs imagecodecs: {pip_install('imagecodecs')}") from error
+    return found
 
 
 @contextmanager

@@ -8,23 +8,23 @@ from __future__ import annotations
 import io
 import os
 import zlib
-from contextlib import closing, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
 
 from ..errors import ParameterError, ReadError, SeveralPagesError, TooLargeError, pip_install
 from ..files import sources, urls
 from ..files.messages import FileName, as_error, shown
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
-from .formats import JPEG2000_STARTS, JPEG_START, JPEG_XL_STARTS, PNG_START, is_zarr
+from .formats import JPEG2000_STARTS, JPEG_XL_STARTS, PNG_START, is_zarr
 from .pages import ALL, Asked, Pages, PaletteRule
 from .picture import Picture, Samples, Size, Strips, Working, refuse_oversize, refuse_without_astropy
 
 _HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")  # how a TIFF and a BigTIFF begin, in either byte order
 FITS, GZIP = b"SIMPLE  =", b"\x1f\x8b"
+JPEGS = (*JPEG2000_STARTS, *JPEG_XL_STARTS)
 
 
 def read(source: FileName, asked: Asked = ALL) -> Picture:
@@ -46,14 +46,10 @@ def read_otherwise(file: FileName) -> Samples | None:
 
     Raises the errors of libraries.
     """
-    from .coded_depth import codec
+    from .quiet import codec
 
     data = raw(file)[:]
-    if data[:4] in TIFF:
-        import tifffile
-
-        return tifffile.TiffFile(io.BytesIO(data)).pages[0].asarray()
-    known = ((PNG_START, "png_decode"), (JPEG2000_STARTS, "jpeg2k_decode"))
+    known = ((TIFF, "tiff_decode"), (PNG_START, "png_decode"), (JPEG2000_STARTS, "jpeg2k_decode"))
     return next((codec(name)(data) for start, name in known if data.startswith(start)), None)
 
 
@@ -65,19 +61,6 @@ def read_mask(file: FileName, digest: str | None = None) -> tuple[Picture, str]:
     data = raw(file)
     found = sources.checked_digest(file, data, digest)
     return decode(data, file, asked=Asked(palette="colors")), found
-
-
-def _refuse_at_start(start: bytes, name: str) -> None:
-    """Refuse a file that does not start like an image, of which no more is read then."""
-    if has_pages(start):
-        return
-    try:
-        refuse_oversize(name, _size(start, io.BytesIO(start), name))
-    except ReadError:
-        # The headers of these may be longer than the start, and decoders of WebP and AVIF want all of a file.
-        is_avif = start[4:8] == b"ftyp"
-        if not (is_avif or start.startswith((PNG_START, JPEG_START, *JPEG2000_STARTS, *JPEG_XL_STARTS, b"RIFF"))):
-            raise
 
 
 def decode(data: sources.Content, source: FileName, working: Working | None = None, asked: Asked = ALL) -> Picture:
@@ -96,32 +79,19 @@ def measure(source: FileName, asked: Asked = ALL) -> Size:
         as_error(ReadError, f"{name}: cannot be read"),
         io.BytesIO(sources.content(source)) if urls.is_url(source) else Path(source).open("rb") as file,
     ):
-        return _size(file.read(_HEADER_BYTES), file, name, asked)
+        start = file.read(_HEADER_BYTES)
+        if plain_formats.is_plain(start):
+            return plain_formats.measure(start, name)
+        if not start:
+            raise ReadError(f"{name}: empty (0 bytes); give an image file")
+        if has_pages(start):
+            return pages_of(sources.Slices(file), name, asked).size()
+        from . import jpegs, pillow_reader
+        from .quiet import damage_as_error
 
-
-def _size(start: bytes, file: BinaryIO, name: str, asked: Asked = ALL) -> Size:
-    """Return the size of the image in a file, whose start is given, too."""
-    if plain_formats.is_plain(start):
-        return plain_formats.measure(start, name)
-    if not start:
-        raise ReadError(f"{name}: empty (0 bytes); give an image file")
-    if has_pages(start):
-        return pages_of(sources.Slices(file), name, asked).size()
-    from .quiet import damage_as_error
-
-    with damage_as_error(name):
-        if start.startswith(JPEG2000_STARTS):
-            from . import jpeg2000
-
-            return jpeg2000.size_of(jpeg2000.coded(start if JPEG2000_STARTS[1] in start else start + file.read()))
-        if start.startswith(JPEG_XL_STARTS):
-            from .coded_depth import jpegxl_header, jpegxl_header_at
-
-            return jpegxl_header(start if jpegxl_header_at(start) else start + file.read()).size
-        from .pillow_reader import measure_with_pillow
-
-        file.seek(0)
-        return measure_with_pillow(file)
+        with damage_as_error(name):
+            measured: Size = (jpegs if start.startswith(JPEGS) else pillow_reader).measure(start, file)
+            return measured
 
 
 def raw(source: FileName, limit: int | None = None) -> sources.Content:
@@ -131,7 +101,7 @@ def raw(source: FileName, limit: int | None = None) -> sources.Content:
     """
     if is_zarr(source):
         return b""  # which is read by name
-    return sources.large_file(source, (*TIFF, FITS[:4])) or sources.content(source, _refuse_at_start, limit)
+    return sources.large_file(source, (*TIFF, FITS[:4])) or sources.content(source, limit)
 
 
 def opened(
@@ -185,8 +155,9 @@ def _opened(data: sources.Content, name: str, asked: Asked, working: Working | N
     pages.choose(asked)
     if len(pages) > 1:
         return pages
-    with closing(pages) if pages.container is None else nullcontext():
-        picture = pages.read(0, working)  # whose metadata keep the file open for the HDUs beside it
+    picture = pages.read(0, working)
+    if pages.container is None:  # else the metadata keep the file open for the HDUs beside it
+        pages.close()
     if picture.metadata and pages.left_out:
         left_out = (*picture.metadata.left_out, *pages.left_out)
         picture.metadata = replace(picture.metadata, left_out=left_out)
@@ -220,20 +191,15 @@ def by_strips(source: FileName, asked: Asked) -> Strips:
 
 
 def _picture(data: bytes, name: str, working: Working | None, palette: PaletteRule) -> Picture | None:
-    """Return the picture of a file that is no TIFF and no FITS, None if it has several frames."""
     if plain_formats.is_plain(data):
         return plain_formats.decode(data, name, lambda size: refuse_oversize(name, size, working))
     from .quiet import damage_as_error
 
     with damage_as_error(name):
-        if data.startswith(JPEG2000_STARTS):
-            from . import jpeg2000
+        if data.startswith(JPEGS):
+            from . import jpegs
 
-            return jpeg2000.read(data, name, working)
-        if data.startswith(JPEG_XL_STARTS):
-            from .coded_depth import read_jpegxl
-
-            return read_jpegxl(data, name, working)
+            return jpegs.read(data, name, working)
         from .pillow_reader import read_with_pillow
 
         return read_with_pillow(data, name, working, palette)

@@ -26,7 +26,7 @@ from PIL import UnidentifiedImageError
 
 from ..errors import ReadError, TooLargeError
 from ..files.sources import Content, as_file
-from .coded_depth import jpeg_frame
+from .formats import told
 from .metadata import ORIENTATION_TAG, of_tiff, upright
 from .pages import Pages, PaletteRule
 from .picture import (
@@ -45,7 +45,7 @@ from .picture import (
     spread,
     table_of,
 )
-from .pillow_reader import read_tiff_with_pillow
+from .pillow_reader import jpeg_size, read_tiff_with_pillow
 from .pixel_size import IS_OME, PixelSize, axes_of, depth_of, of_series
 from .quiet import damage_as_error, silence
 from .tiff_samples import cut, is_known, lengths, stored_samples, turns_to_rgb
@@ -186,15 +186,13 @@ class TiffPages(Pages):
         name = self.page_name(index)
         with damage_as_error(name):
             page = self._page(self.chosen[index])
-            is_turned = page.tags.valueof(ORIENTATION_TAG, 1) != 1
-            if self._below or is_turned or not is_laid_out_here(page):
-                raise TooLargeError(f"{name}: {_said(page)}{' turned,' * is_turned} {NOT_BY_STRIPS}")
-            if not self._is_imagej_run and self._masks[self.chosen[index]]:
-                raise TooLargeError(f"{name}: a TIFF with a mask {NOT_BY_STRIPS}")
+            odd = "turned, " * (page.tags.valueof(ORIENTATION_TAG, 1) != 1) + "with a mask, " * bool(self._mask(index))
+            if odd or self._below or not is_laid_out_here(page):
+                raise TooLargeError(f"{name}: {_said(page)} {odd}{NOT_BY_STRIPS}")
             cut(page)
             first = self._picture(page, index, name, None, (0, 1))
-        if _has_palette(page) and first.table is None:
-            raise TooLargeError(f"{name}: a TIFF of palette colors {NOT_BY_STRIPS}")
+            if _has_palette(page) and first.table is None:
+                raise TooLargeError(f"{name}: a TIFF of palette colors {NOT_BY_STRIPS}")
 
         def rows(start: int, stop: int) -> Picture:
             with damage_as_error(name), lock:
@@ -205,7 +203,6 @@ class TiffPages(Pages):
         return Strips(spread(self._sized(first, index), page.imagelength), rows, min(step, page.imagelength))
 
     def _sized(self, picture: Picture, index: int) -> Picture:
-        """Return a picture with the size of a pixel, as OME says it."""
         size = self._sizes.get(self.chosen[index], self._sizes.get(0))
         if picture.metadata and size:
             # Without its description the output says it by its resolution.
@@ -215,7 +212,6 @@ class TiffPages(Pages):
 
     @cached_property
     def _sizes(self) -> dict[int, PixelSize | None]:
-        """The size of a pixel on each page, as OME says it."""
         first = self._page(0)
         return of_series(first.description, self.count) if first.is_ome else {}
 
@@ -228,14 +224,9 @@ class TiffPages(Pages):
         some: tuple[int, int] | None = None,
     ) -> Picture:
         if page.sampleformat in _COMPLEX:
-            raise ReadError(
-                f"{name}: its samples are complex numbers; save their magnitude, or both parts of them apart"
-            )
+            raise ReadError(f"{name}: its samples are complex numbers; save their magnitude, or both parts apart")
         if page.photometric == _MOSAIC or self.data[8:11] == _CANON:
-            raise ReadError(
-                f"{name}: a camera's raw data, of one color a pixel (CFA), are not supported; develop them into a "
-                "TIFF, for example by darktable, RawTherapee or dcraw -T"
-            )
+            raise ReadError(f"{name}: {told(b'IIRO')}")  # the raw data of a camera, with one color a pixel
         size = size_of(page) if some is None else size_of(page)._replace(height=some[1] - some[0])
         refuse_oversize(name, size, working)
         if page.is_tiled:  # a tile may be larger than the picture
@@ -266,10 +257,12 @@ class TiffPages(Pages):
             picture.integers = page.dtype.newbyteorder("=")
         return upright(picture, orientation)
 
+    def _mask(self, index: int) -> int:
+        return 0 if self._is_imagej_run or self._below else self._masks[self.chosen[index]]
+
     def _shown(self, index: int, size: Size, name: str) -> Samples | None:
         """Return which pixels of a page of a size its mask shows, (height, width); None without a mask."""
-        at = 0 if self._is_imagej_run or self._below else self._masks[self.chosen[index]]
-        if not at:
+        if not (at := self._mask(index)):
             return None
         mask = self._at(at)
         if (mask.imagewidth, mask.imagelength, mask.samplesperpixel) != (size.width, size.height, 1):
@@ -278,18 +271,13 @@ class TiffPages(Pages):
         return np.asarray(mask.asarray() != 0)
 
     def _by_pillow(self, page: tifffile.TiffPage, index: int, name: str, working: Working | None) -> Picture:
-        if extra := _extra(page):
-            raise ReadError(
-                f"{name}: {page.samplesperpixel} samples a pixel, and {extra} of them cannot be read, as they are "
-                "coded in an unusual way; save it as gray or RGB, without compression"
-            )
-        in_chain = self._numbers[0 if self._is_imagej_run else self.chosen[index]]
         try:
-            if self._below:
-                raise UnidentifiedImageError  # which Pillow does not reach
-            picture = read_tiff_with_pillow(self.data, in_chain, name, working)
+            if self._below or _extra(page):
+                raise UnidentifiedImageError  # which Pillow does not reach, or reads without some samples
+            picture = read_tiff_with_pillow(self.data, self._numbers[self.chosen[index]], name, working)
         except UnidentifiedImageError as error:
-            raise ReadError(f"{name}: {_said(page)} is not supported; convert it to gray or RGB") from error
+            many = f" {page.samplesperpixel} samples a pixel," * bool(_extra(page))
+            raise ReadError(f"{name}: {_said(page)}{many} is not supported; convert it to gray or RGB") from error
         nodata = None if page.photometric == _PALETTE else _nodata(page)
         if nodata and page.bitspersample in (1, 2, 4):
             nodata *= 255 / (2**page.bitspersample - 1)  # as white, which becomes 255
@@ -421,26 +409,17 @@ def _check_segments(page: tifffile.TiffPage, data: Content, name: str) -> None:
     what, wanted = ("tiles" if page.is_tiled else "strips"), math.prod(page.chunked)
     if wanted > len(data):
         raise ReadError(f"{name}: the tags of this TIFF are damaged; get a whole copy of it")
-    segments = list(zip(page.dataoffsets, page.databytecounts, strict=False))[:wanted]
-    missing = [
-        index
-        for index, (offset, length) in enumerate(segments)
-        if (offset or length) and not (offset and 0 < length <= len(data) - offset)
-    ]
-    missing += range(len(segments), wanted)
-    if missing:
-        raise ReadError(
-            f"{name}: {len(missing)} of its {wanted} {what} are missing, the first is number {missing[0] + 1}; "
-            "get a whole copy of it"
-        )
+    segments, end = list(zip(page.dataoffsets, page.databytecounts, strict=False))[:wanted], len(data)
+    missing = [i for i, (at, length) in enumerate(segments) if (at or length) and not 0 < length <= end - at < end]
+    if missing := [*missing, *range(len(segments), wanted)]:
+        said = f"{len(missing)} of its {wanted} {what} are missing, the first is number {missing[0] + 1}"
+        raise ReadError(f"{name}: {said}; get a whole copy of it")
     if page.compression == tifffile.COMPRESSION.JPEG:
         across = page.tilewidth if page.is_tiled else page.imagewidth
         for offset, length in segments:
-            frame = jpeg_frame(data[offset : offset + length])
-            if frame and frame.width < across:
-                raise ReadError(
-                    f"{name}: its {what} are {frame.width} pixels wide, not {across}; get a whole copy of it"
-                )
+            width, _ = jpeg_size(data[offset : offset + length]) or (across, 0)
+            if width < across:
+                raise ReadError(f"{name}: its {what} are {width} pixels wide, not {across}; get a whole copy of it")
 
 
 def is_laid_out_here(page: tifffile.TiffPage) -> bool:
@@ -463,7 +442,6 @@ def is_laid_out_here(page: tifffile.TiffPage) -> bool:
 
 
 def _said(page: tifffile.TiffPage) -> str:
-    """Return a page's kind in words."""
     bits = page.bitspersample if isinstance(page.bitspersample, tuple) else (page.bitspersample,)
     colors, coded = (getattr(each, "name", each) for each in (page.photometric, page.compression))
     colors = "CMYK" if page.photometric == _CMYK else colors
@@ -471,7 +449,6 @@ def _said(page: tifffile.TiffPage) -> str:
 
 
 def _has_palette(page: tifffile.TiffPage) -> bool:
-    """Whether a page has indices of 8 bits and a color for each."""
     is_of_bytes = page.photometric == _PALETTE and page.bitspersample == 8 and page.samplesperpixel == 1
     return is_of_bytes and np.asarray(page.colormap).shape == (3, 256)
 
@@ -520,7 +497,6 @@ def _laid_out(
 
 
 def _parted(samples: Samples, page: tifffile.TiffPage) -> tuple[Samples, Samples | None]:
-    """Return the planes of channels, and alpha if one of them is that."""
     at, colors = _alpha_at(page), _colors(page)
     if at is None:
         return samples, None

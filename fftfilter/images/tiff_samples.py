@@ -7,15 +7,17 @@ takes no more memory than its rows.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import tifffile
 
 from ..files.sources import Content
-from . import jpeg2000
-from .coded_depth import codec, jpeg_frame
+from . import jpegs
 from .picture import Samples
+from .pillow_reader import jpeg_size
+from .quiet import codec
 
 _NONE, _LERC, _LERC_PARAMETERS = 1, 34887, 50674
 END_OF_JPEG = b"\xff\xd9"
@@ -109,8 +111,10 @@ def stored_samples(
         else:
             if compression in JPEGS:
                 _refuse_jpeg(stored, (tall, across), index)
-            else:
-                stored = _raw(stored, page, _BYTES.get(compression), tall, index)
+            elif name := _BYTES.get(compression):
+                # Some writers make the last strip as high as the others.
+                most = rows if page.is_tiled else min(rows, page.imagelength)
+                stored = codec(f"{name}_decode")(stored, out=most * _bytes_per_row(page))
             part = decode(stored, index, jpegtables=tables)[0][0]
         plane, _, y, x, _ = decode(None, index)[1]
         above = max(0, first - y)
@@ -123,47 +127,34 @@ def stored_samples(
 
 def _refuse_jpeg(stored: bytes, sides: tuple[int, int], index: int) -> None:
     """Raise ValueError for a JPEG that is larger than its place, or that has no end, which imagecodecs makes up."""
-    frame = jpeg_frame(stored)
-    if not frame or frame.height > sides[0] or frame.width > sides[1]:
+    width, height = jpeg_size(stored) or (math.inf, math.inf)
+    if height > sides[0] or width > sides[1]:
         raise ValueError(f"JPEG {index + 1} is larger than its place")
     if not stored[-_LITTLE:].rstrip(b"\0").endswith(END_OF_JPEG):
         raise ValueError(f"JPEG {index + 1} ends early")
-
-
-def _raw(stored: Any, page: tifffile.TiffPage, name: str | None, tall: int, index: int) -> bytes | memoryview:
-    """Return the bytes of a strip or tile without compression; raises ValueError if some are missing."""
-    bytes_per_row = _bytes_per_row(page)
-    if name:
-        # Some writers make the last strip as high as the others.
-        most = page.tilelength if page.is_tiled else min(page.rowsperstrip, page.imagelength)
-        stored = codec(f"{name}_decode")(stored, out=most * bytes_per_row)
-    if len(stored) < tall * bytes_per_row:
-        raise ValueError(f"{'tile' if page.is_tiled else 'strip'} {index + 1} ends early")
-    whole: bytes | memoryview = stored[: tall * bytes_per_row]
-    return whole
 
 
 def _image(stored: Any, page: tifffile.TiffPage, name: str, sides: tuple[int, int]) -> Samples:
     """Return the samples (height, width, channels) of a strip or tile that is an image file of its own."""
     if name == "lerc":
         return _of_lerc(stored, page, sides)
-    decode, channels = codec(f"{name}_decode"), page.shaped[-1]
+    channels = page.shaped[-1]
     # It may leave alpha out where all is opaque.
     options = {"hasalpha": channels == 4} if name == "webp" else {}
     # What is at an edge may be as large as what is left of the picture there.
-    height, width = (min(side, whole) for side, whole in zip(sides, page.shaped[2:4], strict=True))
-    sizes = {sides, (height, sides[1]), (height, width)}
-    if name == "jpeg2k" and (found := jpeg2000.coded(bytes(stored))[:2]) not in sizes:
+    height, width = map(min, sides, page.shaped[2:4])
+    *others, last = sizes = sorted({sides, (height, sides[1]), (height, width)}, reverse=True)
+    if name == "jpeg2k" and (found := jpegs.coded(bytes(stored))[:2]) not in sizes:
         raise ValueError(f"it is {found[1]} x {found[0]} pixels large")  # which the decoder sees only afterwards
-    for index, size in enumerate(sorted(sizes, reverse=True), 1):
-        try:
-            made: Samples = decode(stored, out=np.empty((*size, channels), page.dtype), **options)
-        except ValueError:
-            if index == len(sizes):
-                raise
-        else:
-            break
-    return made.reshape(*size, channels)
+
+    def decoded(size: tuple[int, int]) -> Samples:
+        made: Samples = codec(f"{name}_decode")(stored, out=np.empty((*size, channels), page.dtype), **options)
+        return made.reshape(*size, channels)
+
+    for size in others:
+        with suppress(ValueError):
+            return decoded(size)
+    return decoded(last)
 
 
 def _of_lerc(stored: Any, page: tifffile.TiffPage, sides: tuple[int, int]) -> Samples:

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from PIL.TiffImagePlugin import ImageFileDirectory_v2
 
 from ..files.atomic import Parts
-from .coded_depth import codec
 from .formats import COMPRESSIONS, Coding
 from .pages import Sink
 from .picture import F32, U8, Depth, Picture, samples_of
+from .quiet import codec
 
 _NONE, _DEFLATE = 1, 8
 _ENCODERS = {5: "lzw", _DEFLATE: "deflate", 32773: "packbits", 34925: "lzma", 50000: "zstd"}
@@ -144,7 +144,6 @@ def _in_tiles(samples: NDArray[Any], down: int, across: int) -> NDArray[Any]:
 
 
 def _at_most(value: object) -> int:
-    """Return the most bytes that a tag's value, or a group of tags, takes."""
     if isinstance(value, dict):
         return sum(32 + _at_most(each) for each in value.values())
     if isinstance(value, bytes | str):

@@ -121,7 +121,7 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
     if picture.metadata:
         metadata, left_out = picture.metadata.fitting(kind)
         if kind == "JPEG2000" and picture.metadata.exif:
-            from .jpeg2000 import place_of
+            from .jpegs import place_of
 
             place, has_others = place_of(picture.metadata)
             metadata = replace(metadata, exif=place)
@@ -203,9 +203,13 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     options = dict(kind.options if coding.quality is None else {"quality": coding.quality})
     if metadata:
         options |= metadata.pillow_options()
-    place = metadata.exif if metadata else b""
-    is_2000 = kind.name == "JPEG2000"
-    return _jpeg2000(samples, options, place) if is_2000 else [_by_pillow(samples, kind.name, options, picture.table)]
+    if kind.name != "JPEG2000":
+        return [_by_pillow(samples, kind.name, options, picture.table)]
+    from . import jpegs
+
+    is_deep = samples.dtype == U16
+    made = jpegs.encode(samples, options.get("comment", b"")) if is_deep else _by_pillow(samples, "JPEG2000", options)
+    return [jpegs.with_place(bytes(made), metadata.exif) if metadata and metadata.exif else made]
 
 
 def encode_plain(picture: Picture, suffix: str, height: int = 0) -> Parts:
@@ -237,16 +241,6 @@ def strip_sink(
             file, lambda part, high: encode_plain(part, suffix, high), height
         ), 1
     return None
-
-
-def _jpeg2000(samples: Samples, options: dict[str, Any], place: bytes) -> Parts:
-    from . import jpeg2000
-
-    if samples.dtype == U16:
-        made = memoryview(jpeg2000.encode(samples, options.get("comment", b"")))
-    else:
-        made = _by_pillow(samples, "JPEG2000", options)
-    return [jpeg2000.with_place(bytes(made), place) if place else made]
 
 
 def _by_pillow(samples: Samples, format_: str, options: dict[str, object], table: Samples | None = None) -> memoryview:

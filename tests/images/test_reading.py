@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from fftfilter.errors import ReadError, TooLargeError
-from fftfilter.images import Size, decode, measure, raw, read
+from fftfilter.images import Size, decode, measure, read
 from fftfilter.images.png_writer import encode
 from tests.files.helpers import message, python
 from tests.helpers import SAMPLES
@@ -69,32 +68,6 @@ def test_an_absurd_header_is_refused():
     with pytest.raises(TooLargeError) as caught:
         decode(b"P5 " + b"9" * 5000 + b" 1 255\n", "x.pgm")
     assert len(message(caught)) < 300
-
-
-@pytest.mark.parametrize(
-    ("start", "error", "words"),
-    [
-        (b"no picture", ReadError, "x: not an image, or damaged at its start"),
-        (b"P5 524288 524288 255\n", TooLargeError, "x: 524288 x 524288 pixels take"),
-    ],
-)
-def test_of_a_large_file_no_more_than_its_start_is_read_where_that_is_no_picture(
-    tmp_path, monkeypatch, start, error, words
-):
-    monkeypatch.chdir(tmp_path)
-    with Path("x").open("wb") as file:
-        file.write(start)
-        file.truncate(1 << 30)
-    with pytest.raises(error, match=words):
-        raw("x")
-
-
-@pytest.mark.parametrize("format_", ["AVIF", "WEBP"])
-def test_a_decoder_that_wants_all_of_a_large_file_gets_it(tmp_path, format_):
-    colors = RNG.integers(0, 256, (900, 900, 3), np.uint8)
-    Image.fromarray(colors).save(tmp_path / "x", format_, lossless=True, quality=100)
-    assert (tmp_path / "x").stat().st_size > 1 << 20
-    assert read(tmp_path / "x").planes.shape == (3, 900, 900)
 
 
 @pytest.mark.parametrize("format_", ["PNG", "TIFF"])

@@ -13,7 +13,6 @@ from PIL import Image
 
 from fftfilter.errors import ReadError, TooLargeError
 from fftfilter.images import Size, decode, measure, read, read_otherwise, write
-from fftfilter.images.coded_depth import jpegxl_header
 from tests.files.helpers import python
 from tests.images.helpers import interleaved, noise
 
@@ -164,9 +163,10 @@ def test_floats_of_a_jpeg_xl_stay_floats(dtype):
 
 
 @pytest.mark.parametrize("shape", [(8, 16), (256, 256), (300, 500), (1, 1), (7, 20_000), (90, 160)])
-def test_the_size_of_a_jpeg_xl_is_in_its_header(shape):
+def test_the_size_of_a_jpeg_xl_is_in_its_header(tmp_path, shape):
     data = imagecodecs.jpegxl_encode(np.zeros(shape, np.uint8), lossless=True)
-    assert jpegxl_header(data[:64]) == (Size(shape[1], shape[0], 3, 1), 8, False)
+    (tmp_path / "x.jxl").write_bytes(data[:64])
+    assert measure(tmp_path / "x.jxl") == Size(shape[1], shape[0], 3, 1)
 
 
 @pytest.mark.parametrize("shape", [(2, 9, 11, 3)])
@@ -347,20 +347,18 @@ def test_a_picture_in_a_strip_that_is_larger_than_its_place_takes_no_memory(tmp_
             b"\0\0\0\x18ftypheic\0\0\0\0mif1heic",
             r"HEIF \(HEIC\) is not supported; convert it to a PNG, for example by heif-dec",
         ),
-        (b"\0\0\0\x18ftypcrx ", r"a camera's raw data \(CR3\) is not supported; develop it into a TIFF"),
+        (b"\0\0\0\x18ftypcrx ", "a camera's raw data is not supported; develop it into a TIFF"),
         (b"\0\0\0\x1cftypavif", "an AVIF that is damaged, or of an unknown kind, is not supported; get"),
         (b"\0\0\0\x20ftypisom", "a video is not supported; save its frames as pictures, for example by ffmpeg"),
         (b"RIFF\0\0\0\0AVI LIST", "a video is not supported"),
-        (b"#?RADIANCE\n", "Radiance HDR is not supported; convert it to a TIFF of floats"),
-        (b"v/1\x01\2\0\0\0", "OpenEXR is not supported; convert it to a TIFF of floats"),
-        (b"P7\nWIDTH 4\n", "PAM is not supported; convert it to a PNG, for example by pamtopng"),
+        (b"#?RADIANCE\n", "Radiance HDR or OpenEXR is not supported; convert it to a TIFF of floats"),
+        (b"v/1\x01\2\0\0\0", "Radiance HDR or OpenEXR is not supported; convert it to a TIFF of floats"),
+        (b"ZISRAWFILE", "a microscope's file is not supported; convert it to an OME-TIFF"),
         (bytes(128) + b"DICM", "DICOM is not supported"),
-        (b"%PDF-1.7", "PDF is not supported; draw its pages"),
+        (b"%PDF-1.7", "PDF or PostScript is not supported; draw its pages"),
         (b'<?xml version="1.0"?>\n<svg width="9">', "SVG is not supported; draw it"),
         (b"8BPS\0\1" + bytes(6) + b"\0\3\0\0\0\7\0\0\0\7\0\x10\0\3", "a Photoshop file other than of 8 bits a sample"),
-        (b"\xff\xd8\xff\xf7", "JPEG-LS is not supported"),
-        (b"\xff\xd8\xff\xe8\0\x20SPIFF\0", "JPEG-LS is not supported"),
-        (b"\xff\xd8\xff\xe0", "a JPEG whose header is damaged, or of a kind that is not supported"),
+        (b"\xff\xd8\xff\xe0", "a JPEG that is damaged, or of a kind that is not supported"),
         (b"PK\3\4", "an archive is not supported; unpack it"),
     ],
 )
@@ -369,13 +367,6 @@ def test_what_is_not_supported_is_named_with_a_way_out(tmp_path, data, words):
     for ask in read, measure:
         with pytest.raises(ReadError, match=f"/x: {words}"):
             ask(tmp_path / "x")
-
-
-def test_a_wrong_checksum_in_the_text_of_a_png_is_damage_that_has_a_place():
-    data = imagecodecs.png_encode(noise(3))
-    text = struct.pack(">I", 5) + b"tEXtKey\0v" + b"\0\1\2\3"
-    with pytest.raises(ReadError, match=r"\(the checksum of its chunk 'tEXt' at byte 33 is wrong\); it may be damaged"):
-        decode(data[:33] + text + data[33:], "x.png")
 
 
 def raw_data(photometric, below, **options):
@@ -407,7 +398,7 @@ def test_raw_data_of_one_color_a_pixel_is_refused():
     data = raw_data(
         "cfa", noise(1)[..., 0], extratags=[(33421, "H", 2, (2, 2), True), (33422, "B", 4, (0, 1, 1, 2), True)]
     )
-    words = r"^x.dng: a camera's raw data, of one color a pixel \(CFA\), are not supported; develop them into a TIFF"
+    words = "^x.dng: a camera's raw data is not supported; develop it into a TIFF"
     with pytest.raises(ReadError, match=words):
         decode(data, "x.dng")
 
@@ -435,6 +426,13 @@ def test_another_library_reads_the_same_in_what_is_written(tmp_path, suffix, cha
 def test_there_is_no_other_library_for_what_is_read_by_this_program(tmp_path):
     (tmp_path / "x.pgm").write_bytes(b"P5 1 1 255 a")
     assert read_otherwise(tmp_path / "x.pgm") is None
+
+
+def test_a_wrong_checksum_in_the_text_of_a_png_is_damage_that_has_a_place():
+    data = imagecodecs.png_encode(noise(3))
+    text = struct.pack(">I", 5) + b"tEXtKey\0v" + b"\0\1\2\3"
+    with pytest.raises(ReadError, match=r"\(the checksum of its chunk 'tEXt' at byte 33 is wrong\); it may be damaged"):
+        decode(data[:33] + text + data[33:], "x.png")
 
 
 def test_a_tiff_whose_channels_have_different_bits_is_named():

@@ -1,4 +1,4 @@
-"""JPEG 2000 as deep as it is coded, and where on Earth it lies: what Pillow leaves out.
+"""JPEG 2000 as deep as it is coded, and where on Earth it lies; JPEG XL: what Pillow leaves out.
 
 Pillow gives 8 bits of color, and gray shifted to 16. Here samples of another depth than 8 bits come as they are stored,
 signed ones as signed ones, by imagecodecs. A JP2 is a list of boxes:
@@ -8,7 +8,9 @@ signed ones as signed ones, by imagecodecs. A JP2 is a list of boxes:
     uuid                GeoJP2's has 16 bytes, then a GeoTIFF of one pixel, whose tags tell the place
     jp2c                the pixels
 
-Sources: ITU-T T.800 (2019), annexes A and I; the GeoJP2 encoding specification 1.0.3.
+Levels of JPEG XL are parts of white: those of fewer bits are stretched to 16.
+
+Sources: ITU-T T.800 (2019), annexes A and I; the GeoJP2 encoding specification 1.0.3; ISO/IEC 18181-1:2022, annex D.
 """
 
 from __future__ import annotations
@@ -18,20 +20,19 @@ import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import tifffile
 from PIL import UnidentifiedImageError
 
-from .coded_depth import codec, stretched
-from .formats import AS_USUAL, JPEG2000_STARTS, UnsupportedError
+from .formats import AS_USUAL, JPEG2000_STARTS, JPEG_XL_STARTS, UnsupportedError
 from .metadata import EXIF, Metadata, gather, of_tiff
 from .pages import PLACE
-from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize
+from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize, stretched
 from .pillow_reader import read_with_pillow
 from .pixel_size import tags_of
-from .quiet import open_raster, silence
+from .quiet import codec, open_raster, silence
 
 _GEO = bytes.fromhex("b14bf8bd083d4b43a5ae8cd7d5a6ce03")
 _GEO_TAGS = (33550, 33922, 34264, 34735, 34736, 34737)
@@ -39,6 +40,8 @@ _GML = b"gml.root-instance"
 _ALPHA = (1, 2)
 _COMMENT, _LATIN = 0xFF64, 1
 _UNKNOWN, _RGB, _GRAY = 0, 16, 17
+_RATIOS = ((1, 1), (6, 5), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1))  # of the sides of a JPEG XL
+_BOXES = (b"Exif", b"xml ", b"jumb", b"brob")  # of a JPEG XL, with metadata
 
 
 class Coded(NamedTuple):
@@ -65,8 +68,13 @@ def _kind_of(found: Coded) -> np.dtype[Any]:
     return np.dtype(f"{'i' if found.is_signed else 'u'}{1 if found.bits <= 8 else 2 if found.bits <= 16 else 4}")
 
 
-def size_of(found: Coded) -> Size:
-    """Return a picture's size as it is read."""
+def measure(start: bytes, file: BinaryIO) -> Size:
+    """Return the size of the picture in a file with this start, after which the codestream may begin."""
+    data = start if any(each in start for each in (JPEG2000_STARTS[1], b"jxlc", b"jxlp")) else start + file.read()
+    return _jpegxl_header(data).size if data.startswith(JPEG_XL_STARTS) else _size_of(coded(data))
+
+
+def _size_of(found: Coded) -> Size:
     kind = _kind_of(found)
     channels = found.components - (found.components in (2, 4))
     return Size(found.width, found.height, channels, kind.itemsize if kind in MAXVAL_OF else F32.itemsize)
@@ -74,6 +82,8 @@ def size_of(found: Coded) -> Size:
 
 def read(data: bytes, name: str, working: Working | None) -> Picture | None:
     """Read a file; up to four channels of 8 bits are Pillow's, if it can. ``name`` begins errors."""
+    if data.startswith(JPEG_XL_STARTS):
+        return _read_jpegxl(data, name, working)
     found = coded(data)
     is_usual = found.bits <= 8 and not found.is_signed and found.components <= 4
     with suppress(OSError):  # of some files by GDAL, which are whole
@@ -82,7 +92,7 @@ def read(data: bytes, name: str, working: Working | None) -> Picture | None:
             return picture
     kind = _kind_of(found)
     kept = kind if kind in MAXVAL_OF else F32
-    refuse_oversize(name, size_of(found), working)
+    refuse_oversize(name, _size_of(found), working)
     head = data[: data.find(JPEG2000_STARTS[1])]
     space = int.from_bytes(head[at + 7 : at + 11]) if (at := head.find(b"colr\1")) >= 0 else None
     if space not in (None, _UNKNOWN, _RGB, _GRAY):
@@ -115,7 +125,6 @@ def read(data: bytes, name: str, working: Working | None) -> Picture | None:
 
 
 def _boxes(data: bytes) -> Iterator[tuple[bytes, int, int]]:
-    """Yield the kind of each outer box, and where its content begins and ends."""
     at = 0
     while len(head := data[at : at + 16]) >= 8:
         length, kind = int.from_bytes(head[:4]), head[4:8]
@@ -127,7 +136,6 @@ def _boxes(data: bytes) -> Iterator[tuple[bytes, int, int]]:
 
 
 def _alpha_of(head: bytes) -> list[int]:
-    """Return which channels are alpha."""
     at = head.find(b"cdef") + 4
     if at < 4:
         return []
@@ -187,3 +195,74 @@ def with_place(data: bytes, exif: bytes) -> bytes:
     content = b"".join((_GEO, *encode_tiff(pixel, AS_USUAL)))
     at = next(start - 8 for kind, start, _ in _boxes(data) if kind == b"jp2c")
     return b"".join((data[:at], struct.pack(">I4s", 8 + len(content), b"uuid"), content, data[at:]))
+
+
+# JPEG XL, which Pillow does not read at all
+
+
+class JpegXl(NamedTuple):
+    """What the header of a JPEG XL says."""
+
+    size: Size
+    bits: int
+    is_float: bool
+
+
+def _jpegxl_header(data: bytes) -> JpegXl:
+    """Return what the header of a JPEG XL says, in single bits, the lowest of each byte first."""
+    boxes = (b"jxlc", 6), (b"jxlp", 10)
+    at = 2 if data.startswith(JPEG_XL_STARTS[1]) else max(data.find(box) + more for box, more in boxes if box in data)
+    left = int.from_bytes(data[at : at + 64], "little")
+
+    def take(count: int) -> int:
+        nonlocal left
+        found = left & ((1 << count) - 1)
+        left >>= count
+        return found
+
+    def sides() -> tuple[int, int]:
+        is_small = take(1)
+
+        def side() -> int:
+            return 8 * (take(5) + 1) if is_small else take((9, 13, 18, 30)[take(2)]) + 1
+
+        height = side()
+        ratio = take(3)
+        return height, height * _RATIOS[ratio - 1][0] // _RATIOS[ratio - 1][1] if ratio else side()
+
+    height, width = sides()
+    depth, is_float = 8, False
+    if not take(1):  # not all as usual
+        if take(1):
+            take(3)  # which side is up, as the decoder turns it
+            if take(1):
+                sides()
+            if take(2):
+                raise UnsupportedError(
+                    "an animation or preview in JPEG XL is not supported; convert it to a PNG, by djxl"
+                )
+        is_float = bool(take(1))
+        choice = take(2)
+        depth = ((32, 16, 24) if is_float else (8, 10, 12))[choice] if choice < 3 else take(6) + 1
+    bytes_per_sample = 4 if is_float or depth > 16 else 2 if depth > 8 else 1
+    return JpegXl(Size(width, height, 3, bytes_per_sample), depth, is_float)
+
+
+def _read_jpegxl(data: bytes, name: str, working: Working | None) -> Picture:
+    found = _jpegxl_header(data)
+    refuse_oversize(name, found.size, working)
+    samples = codec("jpegxl_decode")(data)
+    planes = np.atleast_3d(samples).transpose(2, 0, 1)
+    if found.is_float or planes.dtype.kind == "f":
+        planes = planes.astype(F32)
+    elif planes.dtype == U16 and found.bits < 16:
+        planes = stretched(planes, found.bits)
+    has_alpha = len(planes) in (2, 4)
+    alpha = planes[-1].copy() if has_alpha else None
+    if planes.dtype not in MAXVAL_OF or len(planes) > 4:
+        raise UnsupportedError(f"JPEG XL of {len(planes)} channels and {found.bits} bits is not supported; use djxl")
+    has_others = any(box in data[:-4] for box in _BOXES)
+    # Its decoder does not tell the color space.
+    metadata = Metadata(left_out=("the color space of the JPEG XL, if it is not sRGB", *["its metadata"] * has_others))
+    planes = np.ascontiguousarray(planes[: len(planes) - has_alpha])
+    return Picture(planes, alpha, MAXVAL_OF[planes.dtype], "JPEGXL", metadata)
