@@ -235,24 +235,40 @@ class Filter:
         if not isinstance(image, np.ndarray):
             made: Array = libraries.filtered(self, image, channel_axis, **of_pixels, observe=observe)
             return made
-        if not self._description.ratio:
-            return self.filtered(image, channel_axis, of_pixels, observe)
-        from . import ratio
-
+        own, back = self._description, (-2, -1)
+        there: tuple[int, ...] = back
+        if own.axes and channel_axis is not None:
+            raise ParameterError("axes say what is filtered, of channels each by itself: leave channel_axis out")
+        moved = image
+        if own.axes and not own.volume:  # a stack of pictures
+            there = own.axes.places(image)
+            moved = np.moveaxis(image, there, back)
+            if missing is not None:
+                missing = np.moveaxis(np.broadcast_to(as_numpy(missing), image.shape), there, back)
+                of_pixels["missing"] = missing.reshape(-1, *moved.shape[-2:])
+        pictures = moved if moved is image else moved.reshape(-1, *moved.shape[-2:])
         with self._alone():
-            result, self._found = ratio.filtered(self, image, channel_axis, of_pixels, observe)
-            return self._typed(result, image.dtype, dtype)
+            if own.ratio:
+                from . import ratio
+
+                made, self._found = ratio.filtered(self, pictures, channel_axis, of_pixels, observe)
+            else:
+                made = self.filtered(pictures, channel_axis, of_pixels, observe)
+            made = made if moved is image else np.moveaxis(made.reshape(moved.shape), back, there)
+            return self._typed(made, image.dtype, dtype)
 
     def filtered(
         self, image: Array, channel_axis: int | None, of_pixels: PixelOptions, observe: Observe = None
     ) -> Array:
-        """Return what a call returns for an array of NumPy; with ``ratio`` its values are logarithms."""
+        """Return pictures or volumes of an array of NumPy filtered; with ``ratio`` their values are logarithms."""
         with self._alone():
             self._notes, self._peaks = [], []
             self._is_double = self._description.takes_double(image.dtype)
-            filtered = self._along_axes if self.volume else self._pictures
-            made = filtered(image, channel_axis, of_pixels, observe)
-            return self._typed(made, image.dtype, of_pixels.get("dtype"))
+            if self._description.volume:
+                result, self._found = along_axes(self._prepare(), image, of_pixels)
+            else:
+                result = self._pictures(image, channel_axis, of_pixels, observe)
+            return self._typed(result, image.dtype, of_pixels.get("dtype"))
 
     def _pictures(self, image: Array, channel_axis: int | None, of_pixels: PixelOptions, observe: Observe) -> Array:
         """Filter an image, a stack or a picture, all of it at once if it takes no steps of its own."""
@@ -264,22 +280,6 @@ class Filter:
                 result, self._found = call(self._prepare(), image, channel_axis, of_pixels, observe)
                 return result
         return self._by_picture(image, channel_axis, of_pixels, observe)
-
-    def _along_axes(self, image: Array, channel_axis: int | None, of_pixels: PixelOptions, observe: Observe) -> Array:
-        """Filter an array along the axes of the filter: picture by picture, if these are two."""
-        if channel_axis is not None:
-            raise ParameterError("axes say what is filtered, of channels each by itself: leave channel_axis out")
-        own = self._description
-        if own.volume or not own.axes:
-            result, self._found = along_axes(self._prepare(), image, of_pixels)
-            return result
-        there, back = own.axes.places(image), (-2, -1)
-        moved = np.moveaxis(image, there, back)
-        stack = (-1, *moved.shape[-2:])
-        if (missing := of_pixels.get("missing")) is not None:
-            missing = np.moveaxis(np.broadcast_to(as_numpy(missing), image.shape), there, back).reshape(stack)
-        made = self._pictures(moved.reshape(stack), None, {**of_pixels, "missing": missing}, observe)
-        return np.moveaxis(made.reshape(moved.shape), back, there)
 
     def stream(
         self,

@@ -80,7 +80,7 @@ def filtered(
     observe: Observe = None,
 ) -> tuple[Array, Found]:
     """Return an image filtered by its logarithms, and facts; raises ParameterError for one that has none."""
-    missing, own, is_volume = of_pixels.get("missing"), filter_.description, filter_.volume is not None
+    missing, own, is_volume = of_pixels.get("missing"), filter_.description, filter_.description.volume is not None
     if is_volume:
         planes = np.asarray(image)
         holes = np.isnan(planes) | np.ma.getmaskarray(image) | (False if missing is None else as_numpy(missing))
@@ -104,7 +104,8 @@ def filtered(
     made, found = np.empty(planes.shape, dtype), list[Found]()
     for i, most in zip(each, largest, strict=True):
         values = values_of(result[i], most, at_dc)
-        made[i], of_it = _pixels(filter_, values, planes[i], holes[i], gray)
+        of_planes, of_it = _pixels(filter_, values, planes[i], holes[i], gray)
+        made[i] = of_planes.reshape(values.shape)
         found.append(of_it)
     if not is_volume:
         made = made.reshape(np.shape(image)) if channel_axis is None else np.moveaxis(made, 0, channel_axis)
@@ -115,9 +116,15 @@ def filtered(
     )
 
 
+def _as_planes(array: Array) -> Array:
+    array = np.atleast_2d(array)
+    return array.reshape(-1, *array.shape[-2:])
+
+
 def _pixels(filter_: Filter, values: Array, planes: Array, holes: Holes, gray: Gray) -> tuple[Any, Found]:
     """Return values as pixels of a picture, blended into it if a region alone is filtered, and facts about them."""
     mode, region = filter_.description.mode, filter_.description.region
+    values, planes, holes = (_as_planes(each) for each in (values, planes, holes))
     own = None if mode.is_values else ramps("keep", gray=gray, samples=values.size)
     of_output = gray._replace(dtype=values.dtype) if mode.is_values else gray
     clipped = region.clipped(values, holes, gray) if region and own is not None else None

@@ -114,3 +114,16 @@ def test_filters_with_steps_of_their_own_refuse_it(kind):
     transfer = H.imagej(40, 3) if kind is ImageJFilter else H.descreen()
     with pytest.raises(fftfilter.ParameterError, match="ratio True is not for"):
         kind(transfer, ratio=True)
+
+
+@pytest.mark.parametrize("axes", [(2, 3), (0, 3), (0, 2, 3), (1,)])
+def test_along_axes_each_picture_or_volume_is_divided_by_itself(axes, rng):
+    whole = rng.integers(1, 255, (4, 5, 12, 16)).astype(np.uint8)
+    made = fftfilter.highpass(whole, 2, axes=axes, ratio=True)
+    moved, of_made = (np.moveaxis(each, axes, range(-len(axes), 0)) for each in (whole, made))
+    if len(axes) == 2:
+        np.testing.assert_array_equal(of_made[1, 2], fftfilter.highpass(moved[1, 2], 2, ratio=True))
+    logs = np.log(moved.astype(float)).reshape(-1, *moved.shape[-len(axes) :])
+    low = fftfilter.lowpass(logs, 2, axes=len(axes))
+    wanted = np.exp(logs - low + logs.mean(axis=tuple(range(1, logs.ndim)), keepdims=True)).clip(0, 255)
+    assert np.abs(of_made.reshape(wanted.shape) - wanted).max() <= 1
