@@ -490,6 +490,8 @@ def _take_axes(given: dict[str, Any], kind: Kind, auto: object) -> tuple[str, ..
         return None
     of_pictures = ("auto", "ignore", "verify", "preview", "save_stages", "profile", "channels", "region", "protect")
     shared.refuse({**given, "auto": auto}, of_pictures, "is for pictures by themselves: leave --axes out.")
+    one_of = [name for name, axis in (("time", "t"), ("z", "z")) if axis in axes]
+    shared.refuse(given, one_of, f"is a single one, and --axes {axes} filters along all: leave it out.")
     for name in [str(option.name) for option in kind.options]:
         found = re.fullmatch(r"\s*([\d.]+(?:e[-+]?\d+)?)\s*(hz|s)\s*", str(given[name]), re.IGNORECASE)
         if found and axes == "t":

@@ -157,6 +157,7 @@ def test_chosen_pages_and_holes(rng, tmp_path, run_cli):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        (["--axes", "t", "--time", "2"], "--time is a single one, and --axes t filters along all: leave it out"),
         (["--axes", "zyx", "--verify"], "--verify is for pictures by themselves: leave --axes out"),
         (["--axes", "t", "--preview", "p.png"], "--preview is for pictures by themselves"),
         (["--axes", "t", "--auto"], "--auto is for pictures by themselves"),
