@@ -43,6 +43,11 @@ class RegionOptions(TypedDict, total=False):
 
 
 FEATHER = 8.0
+OF_REGIONS = """\
+    region: The part that is filtered: (x, y, width, height), a mask (height, width), or the name of its file.
+    protect: The part that is not filtered, as ``region``.
+    feather: The width of the soft border of these parts in pixels, by default 8.
+"""
 # The time to find distances grows with the feather.
 WIDEST = 1000
 # Pixels that are blended at a time, as the steps between take memory.

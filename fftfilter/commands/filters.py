@@ -365,6 +365,7 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
         made.append(found)
         given["ignore"] = given["ignore"] if _product(made).is_measured else None
         words = {name: each for name, each in words.items() if name not in AUTOMATIC}
+        words |= {option: given[option] for option in _usual(context)}  # which the recipe no longer follows from
         words["times"] = [*given["times"], *(shlex.join(words_of_part(each)) for each in found.parts)] or [""]
         auto = None
     transfer = _passed(_product(made), is_removed, passes=given.get("pass", False))

@@ -6,6 +6,7 @@ import io
 import os
 import stat
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from io import BufferedReader, FileIO
 from pathlib import Path
@@ -25,11 +26,12 @@ LARGE = 1 << 24  # bytes of a file that is read in parts where that is possible
 _PART = 1 << 20  # bytes that are read, or digested, at a time
 
 
-def content(source: FileName, limit: int | None = None) -> bytes:
+def content(source: FileName, limit: int | None = None, look: Callable[[bytes, str], None] | None = None) -> bytes:
     """Return all bytes of a file, which may be a pipe, a URL or "-"; raises ReadError, TooLargeError.
 
-    ``limit`` is the most bytes of a stream, whose length shows at its end only; by default half of the free memory. A
-    file without any bytes is an error, too.
+    ``limit`` is the most bytes of a stream, whose length shows at its end only; by default half of the free memory.
+    ``look`` is called with a stream's first MiB and its name before more is read, and may raise. A file without any
+    bytes is an error, too.
     """
     name = shown(source, "standard input")
     with as_error(ReadError, f"{name}: cannot be read"):
@@ -38,11 +40,11 @@ def content(source: FileName, limit: int | None = None) -> bytes:
             data = urls.content(os.fsdecode(source), most + 1)
             _refuse_beyond(most, len(data), name)
         elif os.fsdecode(source) == STANDARD_STREAM:
-            data = _all_bytes(open_stream(sys.stdin), name, limit)
+            data = _all_bytes(open_stream(sys.stdin), name, limit, look)
         else:
             # One read of everything needs no buffer; pathlib would cost as much as reading a small file.
             with open(source, "rb", buffering=0) as file:  # noqa: PTH123
-                data = _all_bytes(file, name, limit)
+                data = _all_bytes(file, name, limit, look)
     if not data:
         raise ReadError(f"{name}: empty (0 bytes); give an image file")
     return data
@@ -113,7 +115,9 @@ def large_file(source: FileName, starts: tuple[bytes, ...], least: int | None = 
     return None
 
 
-def _all_bytes(file: BinaryIO | FileIO, name: str, limit: int | None) -> bytes:
+def _all_bytes(
+    file: BinaryIO | FileIO, name: str, limit: int | None, look: Callable[[bytes, str], None] | None
+) -> bytes:
     status = os.fstat(file.fileno())
     if stat.S_ISREG(status.st_mode):
         if (free := lacking(status.st_size)) is not None:
@@ -121,8 +125,11 @@ def _all_bytes(file: BinaryIO | FileIO, name: str, limit: int | None) -> bytes:
         return file.read() or b""
     if isinstance(file, FileIO):
         file = BufferedReader(file)  # which waits for as many bytes as it is asked for, unlike a pipe
-    most, parts, length = _most(limit), [], 0
+    parts: list[bytes] = []
+    most, length = _most(limit), 0
     while part := file.read(_PART):
+        if look and not parts and len(part) == _PART:
+            look(part, name)
         parts.append(part)
         length += len(part)
         _refuse_beyond(most, length, name)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .. import transfer
+from ..region import OF_REGIONS
 from .description import DEFAULTS, Options
 
 Of = TypeVar("Of", bound=Callable[..., Any])
@@ -19,7 +20,8 @@ def _entries(text: str) -> dict[str, str]:
 
 
 # What each parameter means, unless a docstring says it.
-HELP = _entries("""\
+HELP = _entries(
+    """\
     image: Real numbers (height, width), or a stack (count, height, width); also of xarray, Dask, PyTorch or
         JAX.
     transfer: One of the functions of ``fftfilter.transfer``, or a product of them.
@@ -46,9 +48,6 @@ HELP = _entries("""\
         gains; for "keep", which keeps the mean of the logarithms, and "real". Values of 0 or less stay as they
         are.
     auto: Whether the waves of each picture are found and removed, too: True, or an AutoNotches.
-    region: The part that is filtered: (x, y, width, height), a mask (height, width), or the name of its file.
-    protect: The part that is not filtered, as ``region``.
-    feather: The width of the soft border of these parts in pixels, by default 8.
     device: "auto", "gpu", "cpu", an index, a part of a name, or "numpy"; FFTFILTER_DEVICE is the default.
     engine: "fused", the fast one and the default; "numpy", without OpenCL; or an algorithm, such as "book".
     engine_options: Options of the algorithm, such as {"radix": 8} for "stockham".
@@ -61,7 +60,9 @@ HELP = _entries("""\
     white: The image's white, by default as ``levels``; "keep" maps it to ``levels``.
     missing: True for missing pixels: bool of the image's shape or (height, width). So are NaN and masked
         ones.
-""")
+"""
+    + OF_REGIONS
+)
 USUAL = {
     "Returns": "    An array of the image's shape, type and library.",
     "Raises": """\

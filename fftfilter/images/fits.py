@@ -207,7 +207,8 @@ def _chosen(hdus: list[Hdu], wanted: int | str | None, name: str) -> list[int]:
     if found := [i for i in named if i in images]:
         return found[:1]
     what = f"HDU {wanted}, {hdus[named[0]].kind}, is no picture" if named else f"no HDU {wanted}"
-    said = ", ".join(f"{i} ({hdus[i].label})" if hdus[i].label else str(i) for i in images[:20])
+    labels = {i: hdus[i].label for i in images[:20]}
+    said = ", ".join(f"{i} ({label})" if label not in ("", "PRIMARY") else str(i) for i, label in labels.items())
     more = ", ..." if len(images) > 20 else ""
     raise ParameterError(f"{name}: {what}; --hdu may be {said}{more}, counted from 0, or all")
 

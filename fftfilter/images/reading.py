@@ -11,13 +11,14 @@ import zlib
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 from ..errors import ParameterError, ReadError, SeveralPagesError, TooLargeError, pip_install
 from ..files import sources, urls
 from ..files.messages import FileName, as_error, shown
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
-from .formats import JPEG2000_STARTS, JPEG_XL_STARTS, PNG_START, is_zarr
+from .formats import JPEG2000_STARTS, JPEG_START, JPEG_XL_STARTS, PNG_START, is_zarr
 from .pages import ALL, Asked, Pages, PaletteRule
 from .picture import Picture, Samples, Size, Strips, Working, refuse_oversize, refuse_without_astropy
 
@@ -79,19 +80,35 @@ def measure(source: FileName, asked: Asked = ALL) -> Size:
         as_error(ReadError, f"{name}: cannot be read"),
         io.BytesIO(sources.content(source)) if urls.is_url(source) else Path(source).open("rb") as file,
     ):
-        start = file.read(_HEADER_BYTES)
-        if plain_formats.is_plain(start):
-            return plain_formats.measure(start, name)
-        if not start:
-            raise ReadError(f"{name}: empty (0 bytes); give an image file")
-        if has_pages(start):
-            return pages_of(sources.Slices(file), name, asked).size()
-        from . import jpegs, pillow_reader
-        from .quiet import damage_as_error
+        return _size(file.read(_HEADER_BYTES), file, name, asked)
 
-        with damage_as_error(name):
-            measured: Size = (jpegs if start.startswith(JPEGS) else pillow_reader).measure(start, file)
-            return measured
+
+def _size(start: bytes, file: BinaryIO, name: str, asked: Asked = ALL) -> Size:
+    """Return the size of the image in a file, whose start is given, too."""
+    if plain_formats.is_plain(start):
+        return plain_formats.measure(start, name)
+    if not start:
+        raise ReadError(f"{name}: empty (0 bytes); give an image file")
+    if has_pages(start):
+        return pages_of(sources.Slices(file), name, asked).size()
+    from . import jpegs, pillow_reader
+    from .quiet import damage_as_error
+
+    with damage_as_error(name):
+        measured: Size = (jpegs if start.startswith(JPEGS) else pillow_reader).measure(start, file)
+        return measured
+
+
+def _refuse_at_start(start: bytes, name: str) -> None:
+    """Refuse a stream that does not start like an image, which may have no end."""
+    if has_pages(start):
+        return
+    try:
+        refuse_oversize(name, _size(start, io.BytesIO(start), name))
+    except ReadError:
+        # The headers of these may be longer than the start, and decoders of WebP and AVIF want all of a file.
+        if not (start[4:8] == b"ftyp" or start.startswith((PNG_START, JPEG_START, *JPEGS, b"RIFF"))):
+            raise
 
 
 def raw(source: FileName, limit: int | None = None) -> sources.Content:
@@ -101,7 +118,7 @@ def raw(source: FileName, limit: int | None = None) -> sources.Content:
     """
     if is_zarr(source):
         return b""  # which is read by name
-    return sources.large_file(source, (*TIFF, FITS[:4])) or sources.content(source, limit)
+    return sources.large_file(source, (*TIFF, FITS[:4])) or sources.content(source, limit, _refuse_at_start)
 
 
 def opened(

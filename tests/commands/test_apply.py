@@ -341,7 +341,7 @@ def test_the_notches_of_a_folder_are_in_its_recipe_also_if_there_are_none(run, t
         assert run("notch", "--auto", "folder", "-q", "--save-recipe", file, given, out)[0] == 0
         words = json.loads(file.read_text())["arguments"]
         assert "--auto" not in str(words)
-        assert (words == ["notch", "--times="]) == (wave == 0)
+        assert (words == ["notch", "--times=", "--edges=mirror"]) == (wave == 0)
         assert run("apply", "-q", file, given, str(tmp_path / f"{name}-again"))[0] == 0
         same(tmp_path / f"{name}-out", tmp_path / f"{name}-again")
 

@@ -59,7 +59,7 @@ def test_waves_that_are_found_are_attenuated_too(run, tmp_path):
     wave = np.broadcast_to(np.rint(100 + 40 * np.sin(x * 2 * np.pi / 8)), (64, 64)).astype(np.uint8)
     Image.fromarray(np.stack([wave] * 3, -1)).save(tmp_path / "in.png")
     for further in ((), ("--channels", "luminance")):
-        command = ("notch", "--auto", "--depth", "20", *further, "--verify", "-v")
+        command = ("notch", "--auto", "--depth", "20", "--edges", "wrap", *further, "--verify", "-v")
         code, _, errors = run(*command, tmp_path / "in.png", tmp_path / "out.png")
         assert code == 0
         assert "removed 8.00 px" in errors

@@ -547,8 +547,8 @@ def test_nor_does_it_leave_those_of_weak_pictures_and_of_channels(rng):
     with Filter(H.bandpass(1, 2) * H.notch((0.25, 0.125), channels=(0,)), output="real", edges="wrap") as filter_:
         filter_(np.stack([weak, weak]), channel_axis=0)
         assert filter_.weak() == 2
-        filters = [filter_._prepared, *filter_._prepared._alike.values()]
-        filters += [each._double for each in filters if each._double]
+        filters = [filter_._prepared, *filter_._prepared._others.values()]
+        filters += [more for each in filters[1:] for more in each._others.values()]
         pipelines = [weakref.ref(kept.pipeline) for each in filters for kept in each._kept.values()]
         assert len(pipelines) == 4
     gc.collect()

@@ -30,6 +30,7 @@ inline uint bin(const uint i, const uint bits)
 
 #if IS_TABLE
 
+// Gains from the table are real, or complex.
 #if PASTE(SHAPE, _is_complex)
 typedef complex_t gain_t;
 #define TIMES(number, gain) multiply(number, gain)
