@@ -230,6 +230,8 @@ def _best(steps: Floats) -> Floats | None:
     The step of a border, such as that of a frame, is left out.
     """
     halves = (steps[:, ::2], steps[:, 1::2]), (steps[:, 1::2], steps[:, ::2])
+    if not all(np.isfinite(one).any() for one, _ in halves):
+        return None
     best, least = None, sum(float(np.nanmean(np.abs(other))) for _, other in halves)
     for limit in LIMITS:
         left = sum(float(np.nanmean(np.abs(other - _agreed(one, limit)[:, None]))) for one, other in halves)
