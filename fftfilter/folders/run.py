@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -261,14 +262,14 @@ class FolderRun:
         Files by their names, and those that fit a pattern, may be a part of what several runs share on purpose.
         """
         handle, is_whole = None, isinstance(self.source, Tree) and not self.source.pattern
-        with suppress(OSError, ParameterError, ImportError):
-            import fcntl  # which Windows lacks
+        if sys.platform != "win32" and self.found.files and is_whole and isinstance(self.target, Path):
+            from fcntl import LOCK_EX, LOCK_NB, flock
 
-            if self.found.files and is_whole and isinstance(self.target, Path):
+            with suppress(OSError, ParameterError):
                 self.settings.open_folder(str(self.target), make=True)
                 handle = os.open(self.target, os.O_RDONLY)
                 try:
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    flock(handle, LOCK_EX | LOCK_NB)
                 except BlockingIOError:
                     why = f"{self.target}: another run writes into it, too, and files are filtered twice: end this one"
                     later = "" if self.settings.in_place else ", and start it with --skip-existing when that has ended"
