@@ -18,6 +18,7 @@ from napari.layers import Image, Labels, Shapes
 from napari.layers.base import ActionType
 from napari.qt import QtViewer
 from napari.qt.threading import create_worker
+from qtpy.QtCore import QTimer
 
 from . import transfer
 from .analysis.power import middle, spectrum
@@ -255,7 +256,7 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
             return
         viewer = ViewerModel(title="Spectrum")
         viewer.add_image(np.zeros((SIDE, SIDE)), name="spectrum", scale=[1 / SIDE] * 2, translate=[-0.5] * 2)
-        ring = {"face_color": "transparent", "border_color": "yellow", "border_width": 0.15, "size": 0.02}
+        ring = {"face_color": "transparent", "border_color": "yellow", "border_width": 0.2, "size": 0.05}
         self._notches = viewer.add_points(np.zeros((0, 2)), name="notches", **ring)
         self._notches.mode = "add"
         self._notches.events.data.connect(self._snap)
@@ -263,6 +264,7 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
         view = QtViewer(viewer)
         view.setMinimumSize(300, 300)
         self._viewer.window.add_dock_widget(view, name="Spectrum: a click sets a notch")
+        QTimer.singleShot(0, viewer.reset_view)  # when the dock has its size
         self._refresh()
 
     def _draw_spectrum(self, task: Task) -> None:
