@@ -87,7 +87,7 @@ def spectrum(
     step = _step(planes) / white
     weight = 1 / (white * np.sqrt(np.square(down, dtype=float).sum() * np.square(along, dtype=float).sum()))
     for plane, result in zip(planes, power, strict=True):
-        level = np.average(np.average(plane, axis=1, weights=along), weights=down[:, 0])
+        level = (down[:, 0].astype(float) @ (plane @ along)) / (down.sum(dtype=float) * along.sum(dtype=float))
         windowed = plane - np.float32(level)
         windowed *= down * np.float32(weight)
         windowed *= along

@@ -49,9 +49,10 @@ SPOT, TIMES, PART, MOST, OWN = 5, 5.5, 0.5, 4, 1.25
 
 def opponent(planes: Array, white: float, real: type[np.floating[Any]] = np.float32) -> Array:
     """Return the brightness and the color differences of planes of RGB, others as they are, as parts of ``white``."""
-    mixed, made = OPPONENT if len(planes) == 3 else np.eye(len(planes)), np.empty(planes.shape, real)
+    mixed, made = (OPPONENT if len(planes) == 3 else np.eye(len(planes))).astype(real), np.empty(planes.shape, real)
+    exact = real if np.can_cast(planes.dtype, real) and planes.dtype.kind == "u" else np.float64  # for any white
     for rows in strips(planes.shape[1]):
-        made[:, rows] = np.tensordot(mixed, np.divide(planes[:, rows], white, dtype=np.float64), 1)
+        made[:, rows] = np.tensordot(mixed, np.divide(planes[:, rows], white, dtype=exact), 1)
     return made
 
 
