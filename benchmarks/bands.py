@@ -1,7 +1,8 @@
 """Lines and bands on photographs: ``python -m benchmarks.bands`` prints the rms error that ``stripes`` leaves.
 
 Eight photographs of scikit-image get an offset of 5 levels (standard deviation) for each band of rows, and noise of 1
-level. Then the same lines are repaired in 8 bits, in a part of 16 bits and in small floats.
+level. Then the same lines are repaired in 8 bits, in a part of 16 bits and in small floats. At last their middles get
+bands that all of them have, and are repaired each by itself and together.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 NAMES = ("camera", "chelsea", "astronaut", "coffee", "moon", "rocket", "grass", "retina")
 ROWS = (0, 1, 2, 4, 8, 16, 32)
+# The side of the middles that have bands in common.
+SIDE = 300
 
 
 def photograph(name: str) -> Plane:
@@ -36,10 +39,10 @@ def photograph(name: str) -> Plane:
     return np.asarray(20 + 0.8 * (gray[300:1100, 300:1100] if name == "retina" else gray), np.float64)
 
 
-def banded(truth: Plane, rows: int, seed: int) -> Plane:
-    """Return a picture with an offset for each band of so many rows, and noise."""
-    rng, height = np.random.default_rng(seed), len(truth)
-    offsets = np.repeat(rng.normal(0, 5 if rows else 0, height), max(rows, 1))[:height]
+def banded(truth: Plane, rows: int, seed: int, levels: float = 5) -> Plane:
+    """Return a picture, or pictures alike, with an offset for each band of so many rows, and noise."""
+    rng, height = np.random.default_rng(seed), truth.shape[-2]
+    offsets = np.repeat(rng.normal(0, levels if rows else 0, height), max(rows, 1))[:height]
     return np.asarray(
         np.clip(np.rint(truth + (offsets - offsets.mean())[:, None] + rng.normal(0, 1, truth.shape)), 0, 255)
     )
@@ -49,6 +52,21 @@ def repaired(picture: NDArray[Any], angle: float | Literal["auto"]) -> tuple[Pla
     """Return what ``stripes`` makes of a picture, and what it says."""
     with Filter(H.stripes(angle), output="keep", edges="mirror") as f:
         return np.asarray(f(picture, white=1) if picture.dtype.kind == "f" else f(picture), np.float64), f.notes()[0]
+
+
+def in_common(seed: int) -> list[list[str]]:
+    """Return rows of a table: what is left of bands that eight pictures have in common, in each and in all together."""
+    photographs = [photograph(name) for name in NAMES]
+    truth, table = np.stack([each[len(each) // 2 - SIDE // 2 :][:SIDE, :SIDE] for each in photographs]), []
+    for rows in (1, 4, 16):
+        for levels in (0.5, 1, 2, 5):
+            faulty = banded(truth, rows, seed, levels).astype(np.uint8)
+            each = [repaired(picture, "auto")[0] for picture in faulty]
+            together = Filter(H.stripes("auto", fixed_pattern="pages"), output="keep", edges="mirror")(faulty)
+            left = (np.asarray(made - truth).mean(axis=2) for made in (faulty, np.stack(each), together))
+            cells = [f"{np.std(rows_of, axis=1).mean():.2f}" for rows_of in left]
+            table.append([f"{rows} rows, {levels:g} levels", *cells])
+    return table
 
 
 def rms(picture: NDArray[Any], truth: Plane) -> float:
@@ -83,6 +101,8 @@ def bands(*, seed: int) -> None:
     ):
         made, said = repaired(picture, "auto")
         click.echo(f"{name}: {rms((made - zero) / unit, truths[0]):.2f} left; {said}")
+    click.echo("\nBands in common: standard deviation of the error of rows' means")
+    click.echo(text_table(["", "faulty", "--auto", "--fixed-pattern pages"], in_common(seed), right=".rrr"))
 
 
 if __name__ == "__main__":

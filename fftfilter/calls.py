@@ -157,12 +157,14 @@ def stripes(
     *,
     width: RadiusLike | None = None,
     spare: RadiusLike | None = None,
+    fixed_pattern: Literal["pages"] | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return an image without the stripes at an angle, of all periods.
 
     Args:
         angle: Degrees, 0 for horizontal stripes; "auto", or ``auto`` without an angle, finds the stripes.
+        fixed_pattern: "pages" takes the lines that all images of a stack have.
 
     Examples:
         >>> even = fftfilter.stripes(image, 12)
@@ -171,7 +173,8 @@ def stripes(
     """
     if angle is None and options.pop("auto", None) is not True:
         raise ParameterError("no stripes are given: give an angle in degrees, or auto=True to find those there")
-    made = transfer.stripes("auto" if angle is None else angle, width=width, spare=spare)
+    degrees: float | Literal["auto"] = "auto" if angle is None else angle
+    made = transfer.stripes(degrees, width=width, spare=spare, fixed_pattern=fixed_pattern)
     return _filtered(image, made, options)
 
 

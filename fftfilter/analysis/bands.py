@@ -105,6 +105,12 @@ def lines_of(
     return _lines(plane, some, with_ridge=with_ridge, strict=strict)
 
 
+def lines_of_all(some: Floats, *, strict: bool = False) -> Lines | None:
+    """Return the lines that pictures beside each other ``(rows, columns of all)`` share; as :func:`lines_of`."""
+    is_large = len(some) >= LEAST_ROWS and some.shape[1] >= LEAST_COLUMNS
+    return _lines(some, some, with_ridge=False, strict=strict)[0] if is_large else None
+
+
 def steps_along(some: Floats, *, strict: bool = False) -> Lines | None:
     """Return the bands of samples ``(rows, columns)``, NaN beside the picture; ``strict`` as for :func:`lines_of`."""
     found = (

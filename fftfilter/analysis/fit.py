@@ -17,12 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array, Floats, Holes, check_finite, strips
+from ..errors import ParameterError
 from ..transfer import Transfer
 from ..transfer.fitted import AUTO, Descreen, Wiener
 from ..transfer.part import Part
 from ..transfer.peaks import Notch
 from ..transfer.ridges import Amount, Bands, FittedStripes, Stripes, across_of, no_stripes
-from .bands import BESIDE, COLUMNS, Lines, lines_of, steps_along, taken
+from .bands import BESIDE, COLUMNS, Lines, lines_of, lines_of_all, steps_along, taken
 from .power import spectrum, window
 from .screens import screens_of
 from .striped import along_ridges, angles_of_stripes
@@ -31,6 +32,8 @@ from .wiener import Rings, curve, powers_behind
 
 # The part of their length that slanted stripes are taken to have: their angle is known to a bin only.
 OF_SLANTED = 0.4
+# The most pictures that a fixed pattern is looked for in, the columns of all together, and the fewest of one.
+PICTURES, SHARED, FEWEST = 64, 2048, 32
 # Rows that are transformed at a time, to save memory.
 STRIP = 256
 
@@ -98,6 +101,50 @@ def fitted(transfer: Transfer, planes: Array, white: float, *, by_channel: bool 
     return fit(transfer, planes, white, by_channel=by_channel).transfer
 
 
+def some_of(count: int) -> list[int]:
+    """Return the places of the pictures, of so many, that a fixed pattern is looked for in."""
+    return sorted({*np.linspace(0, count - 1, min(count, PICTURES)).round().astype(int).tolist()})
+
+
+def with_fixed_pattern(
+    transfer: Transfer, pictures: Iterable[tuple[Array, Holes | None]], count: int, white: float, *, by_channel: bool
+) -> tuple[Transfer, str]:
+    """Return a transfer function with the lines that pictures have in common, and what was found, in words.
+
+    The ``count`` pictures ``(channels, height, width)`` come with their missing pixels. Some columns of each stand
+    beside those of the others, so that a step that is the same in most pictures is a line's. Raises ParameterError for
+    pictures of several sizes.
+    """
+    asked = [part for part in transfer.parts if isinstance(part, Stripes) and part.fixed_pattern]
+    is_known = all(part.angle != AUTO for part in asked)
+    angles = {angle % 180 for part in asked for angle in ((0.0, 90.0) if part.angle == AUTO else (float(part.angle),))}
+    samples: dict[float, list[Floats]] = {angle: [] for angle in sorted(angles)}
+    size: tuple[int, ...] = ()
+    for planes, holes in pictures:
+        if (size := size or planes.shape) != planes.shape:
+            sizes = " and ".join("{2} x {1} in {0} channels".format(*each) for each in (size, planes.shape))
+            raise ParameterError(f"pictures of several sizes have no lines in common: here are {sizes}")
+        for angle, found in samples.items():
+            across = planes.shape[1 if angle else 2]
+            place = np.linspace(0, across - 1, min(across, max(FEWEST, SHARED // count))).round().astype(np.intp)
+            some = planes[:, place].swapaxes(1, 2) if angle else planes[..., place]
+            found.append(some.astype(np.float64))
+            if holes is not None:
+                found[-1][holes[:, place].swapaxes(1, 2) if angle else holes[..., place]] = np.nan
+    parts: list[Part] = []
+    for angle, found in samples.items():
+        beside = np.concatenate(found, axis=2)
+        exponent = int(np.frexp(np.nanmax(np.abs(beside), initial=0.0))[1])  # squares may exceed any type
+        unit = float(np.ldexp(1.0, exponent))
+        picture = _Picture(planes=np.ldexp(beside, -exponent), white=white / unit, unit=unit)
+        picture.by_channel = by_channel and len(beside) > 1
+        for channel, plane in picture.channels():
+            if lines := lines_of_all(plane, strict=not is_known):
+                parts.append(picture.part(angle, lines, channel))
+    note = ", ".join(map(str, parts)) or "no lines are found that all pictures have"
+    return replace(transfer, parts=(*(part for part in transfer.parts if part not in asked), *parts)), note
+
+
 @dataclass(eq=False)
 class _Picture:
     """A picture whose lines are taken out as they are found."""
@@ -154,19 +201,23 @@ class _Picture:
                 if any(np.abs(np.subtract(each, at) * self.planes.shape[:0:-1]).max() < 2 for each in self.notched):
                     continue
                 found = Lines(wave.profile[None], wave.is_gain, 0)
-                part = replace(self._part(angle, found, channel), period=wave.period)
+                part = replace(self.part(angle, found, channel), period=wave.period)
                 self.take_out(part)
                 yield part
 
     def _planes(self, angle: float, holes: Holes | None) -> Iterator[tuple[tuple[int] | None, Array, Holes | None]]:
         """Yield each channel, or None for the mean of all, with its plane and missing pixels, rows along the angle."""
-        for i in range(len(self.planes)) if self.by_channel else [None]:
-            is_one = i is not None or len(self.planes) == 1
-            plane = self.planes[i or 0] if is_one else self.planes.mean(axis=0, dtype=np.float64)
-            missing = None if holes is None else np.asarray(holes.any(axis=0) if i is None else holes[i])
-            if angle % 180 == 90:
-                plane, missing = plane.T, None if missing is None else missing.T
-            yield None if i is None else (i,), plane, missing
+        for channel, plane in self.channels():
+            missing = None if holes is None else np.asarray(holes[channel[0]] if channel else holes.any(axis=0))
+            turn = np.transpose if angle % 180 == 90 else np.asarray
+            yield channel, turn(plane), None if missing is None else turn(missing)
+
+    def channels(self) -> Iterator[tuple[tuple[int] | None, Array]]:
+        """Yield each channel, or None for the mean of all, with its plane."""
+        if self.by_channel:
+            yield from (((i,), plane) for i, plane in enumerate(self.planes))
+        else:
+            yield None, self.planes[0] if len(self.planes) == 1 else self.planes.mean(axis=0, dtype=np.float64)
 
     def _lines(self, angle: float, holes: Holes | None, *, is_known: bool) -> Iterator[Bands]:
         """Take the lines along an angle out, and yield a part for those of each channel, or of all."""
@@ -176,13 +227,14 @@ class _Picture:
             else:
                 found, is_content = lines_of(plane, missing, with_ridge=is_known, strict=not is_known)
             if found:
-                part = self._part(angle, found, channel)
+                part = self.part(angle, found, channel)
                 self.take_out(part)
                 yield part
             elif is_content and angle not in self.content:
                 self.content.append(angle)
 
-    def _part(self, angle: float, found: Lines, channels: tuple[int] | None) -> Bands:
+    def part(self, angle: float, found: Lines, channels: tuple[int] | None) -> Bands:
+        """Return the part that takes lines out."""
         profiles = found.profiles * (1 if found.is_gain else self.unit)
         amount = float(np.sqrt(np.square(profiles).mean(axis=1) @ np.where(np.arange(len(profiles)), 0.5, 1)))
         told = Amount(100 * amount, "%") if found.is_gain else self._offsets(amount)

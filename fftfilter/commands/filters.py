@@ -7,8 +7,9 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..device_choice import devices_named, wanted
-from ..errors import ParameterError, WriteError, check_option
+from ..errors import ImageError, ParameterError, WriteError, check_option
 from ..files import atomic, messages, urls
 from ..files import sources as inputs
 from ..files.urls import is_url, without_file_scheme
@@ -27,12 +28,13 @@ from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from ..transfer.radial import PASSES
 from . import options as shared
-from .folder import folder_options, handle_folder, inputs_of, is_folder
+from .folder import files_in, folder_options, handle_folder, inputs_of, is_folder
 from .kinds import KINDS, pixel_size_option
 from .one_file import handle_file
 
 if TYPE_CHECKING:
     from ..analysis.search import AutoNotches
+    from ..images import Picture
     from ..output.modes import Output
     from ..transfer.edges import Edges
     from ..transfer.shapes import ShapeName
@@ -347,6 +349,7 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
     words = _changed(context)
     is_removed = _take_output(given, context)
     mode, auto = _take_automatic(given, name)
+    is_of_folder = given.get("fixed_pattern") == FOLDER
     voxel = _take_axes(given, kind, auto)
     made = kind.made(given)
     if given.get("lattice") is not None:
@@ -395,6 +398,8 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
         arguments=(name, *kept_words_of(context, words)),
         **{each: given[each] for each in ("strip", "preserve_times", "embed_recipe")},
     )
+    if is_of_folder:
+        recipe = _with_fixed_pattern(recipe, given)
     named = [each for each in reversed(params) if isinstance(each, shared.GroupedOption) and given.get(str(each.name))]
     follows = {
         "device": wanted({**recipe.options, "device": given["device"]}),
@@ -444,6 +449,30 @@ def _notches_of_folder(auto: AutoNotches, given: dict[str, Any]) -> Transfer:
     if not given["quiet"]:
         say_waves(found, left, auto, f"{mean.pictures} pictures", verbose=given["verbose"])
     return notches(found, auto.shape, given["edges"], given["depth"], given["channels"])
+
+
+def _with_fixed_pattern(recipe: Recipe, given: dict[str, Any]) -> Recipe:
+    """Return a recipe with the lines that the pictures of a folder have in common, and say which.
+
+    Of a file with pages, the first is looked at. Raises FftfilterError.
+    """
+    from ..folders.mean_spectrum import opened
+    from ..work.opened import first_of, fixed_pattern_of
+
+    sources = [without_file_scheme(each) for each in given["sources"]]
+    if len(sources) == 1 and not is_folder(sources[0]):
+        raise click.UsageError(f"--fixed-pattern {FOLDER} is for folders, and IN is a file: take pages.")
+    tree = inputs_of(sources, recursive=given["recursive"], pattern=given["pattern"], says_so=False)
+
+    def read(file: str) -> Picture | None:
+        with suppress(ImageError):  # the run says why it cannot be read
+            return first_of(opened(file, recipe.pages))
+        return None
+
+    pictures = {file: partial(read, file) for file in files_in(tree, sources[0])}
+    transfer, said = fixed_pattern_of(pictures, recipe, recipe.transfer)
+    shared.remark(*[f"{len(pictures)} pictures: {said}"] * bool(said), quiet=given["quiet"])
+    return replace(recipe, transfer=transfer)
 
 
 def _usual(context: click.Context) -> dict[str, str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import transfer
+from ..output.modes import FOLDER
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius
 from .options import GroupedOption, filter_option, several
@@ -217,7 +218,7 @@ def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfe
     factor=factor("--stripes DEG", help="Also remove stripes at this angle, or auto; see 'stripes'."),
     output="keep",
     edges="mirror",
-    off_page=("waves",),
+    off_page=("waves", "fixed_pattern"),
 )
 @filter_option(
     "--angle DEG",
@@ -239,14 +240,23 @@ def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfe
 )
 @filter_option(
     "--waves",
+    group="Lines",
     is_flag=True,
     help="With --auto, take out waves along rows and columns alone: hum, and flicker of two periods or more.",
 )
-def stripes(angle: str, **given: Any) -> Transfer:
+@filter_option(
+    "--fixed-pattern",
+    group="Lines",
+    type=click.Choice(["pages", FOLDER]),
+    help="Take out the lines that all pages of a file, or all pictures of a folder, have in common, as those of one "
+    "sensor have.  [default: those of each picture]",
+)
+def stripes(angle: str, *, fixed_pattern: str | None = None, **given: Any) -> Transfer:
     """Remove parallel lines, stripes and bands of any width.
 
     They are removed as far as the picture has them; one without any stays as it is.
     """
+    given["fixed_pattern"] = fixed_pattern and "pages"  # a folder's is found before
     return transfer.stripes(angle, **given)  # type: ignore[arg-type]
 
 

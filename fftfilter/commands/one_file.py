@@ -268,6 +268,7 @@ def say_of(opened: Opened, *, quiet: bool, verbose: int) -> None:
         from ..analysis.search import SMALLEST
 
         raise ParameterError(f"{opened.too_few}: give at least {SMALLEST} a side")
+    remark(*[f"{opened.name}: {opened.pattern}"] * bool(opened.pattern), quiet=quiet)
     if opened.recipe.auto and not quiet:
         what = "found" if opened.transfer.is_complement else "removed"
         say_waves(opened.peaks or [], opened.left, opened.recipe.auto, opened.name, verbose=verbose, what=what)

@@ -15,7 +15,7 @@ from ..files.urls import without_file_scheme
 from ..images.formats import is_zarr
 from ..text import INCH, Angle, length_text, text_table
 from . import options as shared
-from .folder import inputs_of, is_folder, refuse_options_of_folders
+from .folder import files_in, inputs_of, is_folder, refuse_options_of_folders
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak
@@ -131,10 +131,7 @@ def spectrum_of_sources(
         holes = partial(unmeasured, name=sources[0], ignore=ignore)
         return spectrum_of(found, device=device, holes=holes), pixel_of(found), True
     tree = inputs_of(sources, **of_folders, says_so=failures)
-    try:
-        names = [branch.file(name) for branch in tree.walk() for name in branch.names]
-    except OSError as error:
-        raise ReadError(f"{sources[0]}: cannot be listed: {error.strerror}; check its name and permissions") from error
+    names = files_in(tree, sources[0])
     progress = Progress(len(names), quiet=quiet)
     made = mean_spectrum(names, progress.advance, pages, device, ignore)
     progress.clear()

@@ -457,6 +457,8 @@ class Filter:
         """Filter an image, a stack or a picture, one picture after the other by :meth:`_picture`."""
         planes, holes = split(image, of_pixels.get("missing"), channel_axis)
         gray = gray_of(of_pixels, planes.dtype)
+        if channel_axis is None and self.transfer.has_fixed_pattern:
+            return self._with_fixed_pattern(planes, holes, gray, image, of_pixels)
         own = [slice(None)] if channel_axis is not None else [slice(i, i + 1) for i in range(len(planes))]
         if (most := planes[own[0]].size) > self._room:  # the next page finds the buffers of this one
             self._description.check_memory(planes[own[0]], method=self.method, has_holes=bool(holes.any()))
@@ -470,6 +472,20 @@ class Filter:
         results = made[0] if len(made) == 1 else np.concatenate(made)
         result = results.reshape(np.shape(image)) if channel_axis is None else np.moveaxis(results, 0, channel_axis)
         return np.ma.MaskedArray(result, np.ma.getmaskarray(image)) if is_masked(image) else result
+
+    def _with_fixed_pattern(
+        self, planes: Array, holes: Array, gray: Gray, image: Array, of_pixels: PixelOptions
+    ) -> Array:
+        """Filter a stack whose images have lines in common."""
+        from ..analysis.fit import some_of, with_fixed_pattern
+
+        places = some_of(len(planes))
+        pictures = ((planes[i : i + 1], holes[i : i + 1]) for i in places)
+        transfer, note = with_fixed_pattern(self.transfer, pictures, len(places), gray.white, by_channel=False)
+        with self.with_options(transfer) as own:
+            result = own(image, **of_pixels)
+            self._found, self._peaks, self._notes = own._found, own._peaks, [note] * len(planes)
+        return np.asarray(result)
 
     def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:
         """Filter a picture ``(channels, height, width)``, by gains that follow from it or with missing samples."""

@@ -79,6 +79,8 @@ class Part:
     """The channels of color pictures that it filters; None for all."""
     is_fitted: bool = False
     """Whether its gains follow from the picture: ``analysis/fit.py`` replaces it by parts for that picture."""
+    fixed_pattern: str | None = None
+    """What has that in common which is removed: the pages of a file, or the images of a stack; None for nothing."""
     is_said: bool = False
     """Whether the notes about a picture are printed without -v, too."""
     radial: Radial | None = None

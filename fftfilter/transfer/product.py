@@ -135,6 +135,11 @@ class Transfer:
         return any(part.is_fitted for part in self.parts)
 
     @property
+    def has_fixed_pattern(self) -> bool:
+        """Whether lines are those that several pictures have in common."""
+        return any(part.fixed_pattern for part in self.parts)
+
+    @property
     def is_measured(self) -> bool:
         """Whether gains follow from the picture, or what is taken from it can be subtracted."""
         return self.is_fitted or any(part.is_subtracted for part in self.parts)

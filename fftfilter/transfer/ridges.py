@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_option
 from .fitted import AUTO
 from .grid import Cutoff, Gain
 from .part import ALL, Part, Ridge
@@ -46,6 +46,8 @@ class Stripes(Part):
     """Both are None if the gains follow from the picture."""
     waves: bool = False
     """Whether only waves along rows and columns are taken out: hum, and flicker of few periods."""
+    fixed_pattern: Literal["pages"] | None = None
+    """With "pages", lines are those that all images of a stack have."""
 
     kind = "stripes"
     is_subtracted = True
@@ -106,6 +108,9 @@ class Stripes(Part):
     def __str__(self) -> str:
         if self.waves:
             return "waves along rows or columns that the picture has"
+        if self.fixed_pattern:
+            where = "" if self.angle == AUTO else f" at {self.angle:g} degrees"
+            return f"lines{where} that all pictures have"
         if self.angle == AUTO:
             return "stripes that the picture has"
         if self.is_fitted:
@@ -182,8 +187,13 @@ class Bands(Part):
     is_even_along_axes = True
 
     def take_out_of(self, plane: Array, floor: float) -> None:
-        """Take the lines out of a plane ``(height, width)``, float64, in place, but for the part ``floor``."""
+        """Take the lines out of a plane ``(height, width)``, float64, in place, but for the part ``floor``.
+
+        Raises ParameterError for a plane of another size.
+        """
         upright, profiles = plane.T if self.angle % 180 == 90 else plane, np.array(self.profiles)
+        if self.angle % 90 == 0 and len(upright) != profiles.shape[1]:
+            raise ParameterError(f"{self} are of {profiles.shape[1]} pixels across, and the picture has {len(upright)}")
         places = (np.arange(upright.shape[1]) + 0.5) / upright.shape[1]
         waves = np.cos(np.pi * np.outer(np.arange(len(profiles)), places))
         (x, y), base = _along(self.angle), across_of(self.angle, *plane.shape)[0]
@@ -261,6 +271,7 @@ def stripes(
     width: RadiusLike | None = None,
     spare: RadiusLike | None = None,
     waves: bool = False,
+    fixed_pattern: Literal["pages"] | None = None,
 ) -> Transfer:
     """Return a transfer function that takes out stripes which run along an angle, of all periods.
 
@@ -275,6 +286,8 @@ def stripes(
         spare: The cutoff below which frequencies stay, a radius in any unit, by default "40px".
         waves: Whether waves along rows and columns alone are taken out, such as hum, and flicker of two periods or
             more; the angle then is "auto".
+        fixed_pattern: With "pages", the lines along rows and columns are those that the images of a stack, or the pages
+            of a file, have in common, as those of one sensor have. By default each has its own.
 
     >>> slanted = H.stripes(33, spare="20px")
 
@@ -286,7 +299,13 @@ def stripes(
         )
     if waves and (degrees != AUTO or width is not None or spare is not None):
         raise ParameterError("waves are found along rows and columns: give the angle auto, without width and spare")
+    if fixed_pattern is not None:
+        check_option("fixed_pattern", fixed_pattern, ["pages"])
+    if fixed_pattern and (waves or width is not None or spare is not None or (degrees != AUTO and degrees % 90)):
+        raise ParameterError(
+            "a fixed pattern has lines along rows or columns: give the angle auto, 0 or 90, without width and waves"
+        )
     if width is None and spare is None:
-        return Transfer((Stripes(degrees, waves=waves),))
+        return Transfer((Stripes(degrees, waves=waves, fixed_pattern=fixed_pattern),))
     half_at = USUAL_WIDTH if width is None else Radius.parse(width, "width")
     return Transfer((Stripes(degrees, half_at, USUAL_SPARE if spare is None else Radius.parse(spare, "spare")),))

@@ -5,7 +5,7 @@ Its pictures, or pages, go through a filter as frames: one by one, or several of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import images, memory
-from ..errors import WriteError
+from ..errors import ParameterError, WriteError
 from ..files import sources
 from ..files.messages import FileName, shown
 from ..images import Depth
@@ -102,6 +102,7 @@ class Opened:
     peaks: Sequence[Peak] | None = None  # the waves that are removed, if any were looked for
     left: Left | None = None  # what other waves were seen
     too_few: str | None = None  # why none could be looked for
+    pattern: str = ""  # which lines all pages have, in words, if any were looked for
     identity: sources.Identity | None = None
     spare: Spare = ()  # the files that outputs must not replace, usually the input
     times: Times | None = None  # for the output, if it gets the input's
@@ -291,15 +292,7 @@ def open_input(
         opened = Opened(
             name, found, recipe, transfer, pixel_size, identity=identity, spare=spare, times=times, target=target
         )
-        if recipe.auto:
-            # Seldom wanted, and some milliseconds of import.
-            from ..analysis.search import too_few
-
-            holes = partial(unmeasured, name=name, ignore=recipe.ignore, missing=recipe.missing)
-            mean = spectrum_of(found, device=device, holes=holes, ratio=recipe.ratio)
-            opened.too_few = too_few(mean) or None
-            opened.peaks, opened.left = ([], None) if opened.too_few else recipe.auto.peaks(mean)
-            opened.transfer = recipe.filter_for(opened.transfer).without(opened.peaks)
+        _look(opened, device)
         if recipe.depth is not None:
             opened.transfer = opened.transfer.with_depth(recipe.depth)
     except BaseException:
@@ -309,12 +302,55 @@ def open_input(
     return opened
 
 
+def _look(opened: Opened, device: str | None) -> None:
+    """Complete the transfer function by what is found in the whole of a file: waves, and lines that all pages have."""
+    found, recipe, name = opened.found, opened.recipe, opened.name
+    if recipe.auto:
+        # Seldom wanted, and some milliseconds of import.
+        from ..analysis.search import too_few
+
+        holes = partial(unmeasured, name=name, ignore=recipe.ignore, missing=recipe.missing)
+        mean = spectrum_of(found, device=device, holes=holes, ratio=recipe.ratio)
+        opened.too_few = too_few(mean) or None
+        opened.peaks, opened.left = ([], None) if opened.too_few else recipe.auto.peaks(mean)
+        opened.transfer = recipe.filter_for(opened.transfer).without(opened.peaks)
+    if isinstance(found, images.Pages) and opened.transfer.has_fixed_pattern:
+        pages = {found.page_name(i): partial(opened.page, i) for i in range(len(found))}
+        opened.transfer, opened.pattern = fixed_pattern_of(pages, recipe, opened.transfer)
+
+
 def for_pixels_of(found: Picture | Pages, transfer: Transfer, name: str) -> tuple[Transfer, PixelSize | None]:
     """Return a transfer function for a file's pixels, and their size if it is needed; raises ParameterError."""
     if not transfer.lacks_pixel_size:
         return transfer, None
     pixel_size = images.pixel_size_of(first_of(found), name, transfer.lacks_pixel_size)
     return transfer.with_pixel_size(pixel_size.across), pixel_size
+
+
+def fixed_pattern_of(
+    pictures: Mapping[str, Callable[[], Picture | None]], recipe: Recipe, transfer: Transfer
+) -> tuple[Transfer, str]:
+    """Return a transfer function with the lines that pictures have in common, and which these are, in words.
+
+    ``pictures`` has what reads each, by its name in messages, and returns None for one that is left out; not more are
+    read than are needed. Raises what these raise, and ParameterError for pictures of several sizes or depths.
+    """
+    from ..analysis.fit import some_of, with_fixed_pattern
+
+    names = [[*pictures][place] for place in some_of(len(pictures))]
+    if (first := next(filter(None, (pictures[name]() for name in names)), None)) is None:
+        return transfer, ""
+    white = first.maxval
+
+    def samples() -> Iterator[tuple[Array, Holes | None]]:
+        for name in names:
+            if picture := pictures[name]():
+                if picture.maxval != white:
+                    raise ParameterError(f"{name}: white is {picture.maxval}, and {white} in others: give one depth")
+                yield picture.planes, unmeasured(picture, name, recipe.ignore, recipe.missing)
+
+    by_channel = not (recipe.mode.is_scaled or recipe.channels)
+    return with_fixed_pattern(transfer, samples(), len(names), float(white), by_channel=by_channel)
 
 
 def spectrum_of(

@@ -136,6 +136,8 @@ class Recipe:
             raise ParameterError(
                 f"ignore is for what is found in a picture or subtracted from it, unlike {self.transfer}"
             )
+        if self.ratio and self.transfer.has_fixed_pattern:
+            raise ParameterError("ratio takes the logarithms of each picture: leave fixed-pattern out")
         if self.missing != USUAL and not self.how.takes_missing:
             raise ParameterError(f"{self.how.name} knows no missing pixels: leave --missing and --nodata out")
 
