@@ -16,10 +16,14 @@ from ..errors import FftfilterError, pip_install
 
 WAYS_OUT = (
     "install the OpenCL driver of the GPU's vendor, or for the CPU a system package (Debian, Ubuntu: "
-    "apt install pocl-opencl-icd), or pip install intel-opencl-rt intel-cmplr-lib-rt and set "
-    "OCL_ICD_VENDORS to a folder with a file intel.icd that holds the path of their lib/libintelocl.so"
+    "apt install pocl-opencl-icd)"
 )
 """What gives a machine an OpenCL device that builds programs."""
+if platform.machine() == "x86_64" and sys.platform == "linux":
+    WAYS_OUT += (
+        ", or pip install intel-opencl-rt intel-cmplr-lib-rt and set OCL_ICD_VENDORS to a folder with a file "
+        "intel.icd that holds the path of their lib/libintelocl.so"
+    )
 
 
 # OpenCL's bits of a device's type
