@@ -158,6 +158,7 @@ def stripes(
     width: RadiusLike | None = None,
     spare: RadiusLike | None = None,
     fixed_pattern: Literal["pages"] | None = None,
+    blocks: int = 1,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return an image without the stripes at an angle, of all periods.
@@ -165,6 +166,7 @@ def stripes(
     Args:
         angle: Degrees, 0 for horizontal stripes; "auto", or ``auto`` without an angle, finds the stripes.
         fixed_pattern: "pages" takes the lines that all images of a stack have.
+        blocks: How many equal parts of the lines' length have lines of their own.
 
     Examples:
         >>> even = fftfilter.stripes(image, 12)
@@ -174,7 +176,7 @@ def stripes(
     if angle is None and options.pop("auto", None) is not True:
         raise ParameterError("no stripes are given: give an angle in degrees, or auto=True to find those there")
     degrees: float | Literal["auto"] = "auto" if angle is None else angle
-    made = transfer.stripes(degrees, width=width, spare=spare, fixed_pattern=fixed_pattern)
+    made = transfer.stripes(degrees, width=width, spare=spare, fixed_pattern=fixed_pattern, blocks=blocks)
     return _filtered(image, made, options)
 
 

@@ -88,12 +88,12 @@ class _Model(NamedTuple):
 
 
 def lines_of(
-    plane: Array, holes: Holes | None, *, with_ridge: bool = True, strict: bool = False
+    plane: Array, holes: Holes | None, *, with_ridge: bool = True, with_gains: bool = True, strict: bool = False
 ) -> tuple[Lines | None, bool]:
     """Return the lines of a plane that go along its rows, and whether some are there that look like its content.
 
-    ``holes`` are the missing pixels, which the plane has values for. ``with_ridge`` allows lines by their spectrum, and
-    ``strict`` asks more of steps that nothing else says to be lines.
+    ``holes`` are the missing pixels, which the plane has values for. ``with_ridge`` allows lines by their spectrum,
+    ``with_gains`` those that are factors, and ``strict`` asks more of steps that nothing else says to be lines.
     """
     height, width = plane.shape
     if height < LEAST_ROWS or width < LEAST_COLUMNS:
@@ -102,7 +102,7 @@ def lines_of(
     some = plane[:, columns].astype(np.float64)
     if holes is not None:
         some[holes[:, columns]] = np.nan
-    return _lines(plane, some, with_ridge=with_ridge, strict=strict)
+    return _lines(plane, some, with_ridge=with_ridge, with_gains=with_gains, strict=strict)
 
 
 def lines_of_all(some: Floats, *, strict: bool = False) -> Lines | None:
@@ -122,14 +122,14 @@ def steps_along(some: Floats, *, strict: bool = False) -> Lines | None:
 
 
 def _lines(
-    plane: Array, some: Floats, *, with_ridge: bool, strict: bool, blurred: float = BLURRED
+    plane: Array, some: Floats, *, with_ridge: bool, with_gains: bool = True, strict: bool, blurred: float = BLURRED
 ) -> tuple[Lines | None, bool]:
     best = _model(some, blurred, with_ridge=with_ridge, strict=strict)
     is_gain, is_content = False, best.is_content
     valid = np.isfinite(some)
     with np.errstate(invalid="ignore", divide="ignore"):
         is_dark = valid & ~(some > 0)
-        if np.count_nonzero(is_dark) <= DARK * np.count_nonzero(valid):
+        if with_gains and np.count_nonzero(is_dark) <= DARK * np.count_nonzero(valid):
             logs = np.log(np.where(some > 0, some, np.nan))
             of_logs = _model(logs, blurred, with_ridge=with_ridge, strict=strict)
             is_content |= of_logs.is_content

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -169,6 +170,10 @@ class _Picture:
         if part.angle != AUTO:
             yield from self._along(float(part.angle), part, holes)
             return
+        if part.blocks > 1:
+            for angle in (0.0, 90.0):
+                yield from self._blocks(angle, part.blocks, holes, is_known=False)
+            return
         for angle in (0.0, 90.0):
             yield from self._waves(angle, holes)
         if part.waves:
@@ -186,6 +191,9 @@ class _Picture:
         """Yield parts for stripes along an angle."""
         if part.width is not None:
             yield replace(part, angle=angle)
+            return
+        if part.blocks > 1:
+            yield from self._blocks(angle, part.blocks, holes, is_known=True)
             return
         if angle % 90 == 0:
             yield from self._waves(angle, holes)
@@ -233,10 +241,35 @@ class _Picture:
             elif is_content and angle not in self.content:
                 self.content.append(angle)
 
-    def part(self, angle: float, found: Lines, channels: tuple[int] | None) -> Bands:
-        """Return the part that takes lines out."""
+    def _blocks(self, angle: float, number: int, holes: Holes | None, *, is_known: bool) -> Iterator[Bands]:
+        """Take the lines out that each block of the length of rows or columns has, and yield parts for them."""
+        for channel, plane, missing in self._planes(angle, holes):
+            ends = np.ceil(np.arange(number + 1) * (plane.shape[1] / number) - 0.5).astype(np.intp)
+            for are_gains in (True, False):  # gains only if those of all blocks are
+                each = [
+                    lines_of(
+                        plane[:, a:b],
+                        None if missing is None else missing[:, a:b],
+                        with_ridge=False,
+                        with_gains=are_gains,
+                        strict=not is_known,
+                    )[0]
+                    for a, b in pairwise(ends)
+                ]
+                if all(found.is_gain for found in each if found):
+                    break
+            if pitches := [found.pitch for found in each if found]:
+                profiles = np.stack([found.profiles[0] if found else np.zeros(len(plane)) for found in each])
+                lines = Lines(profiles, are_gains, int(np.median(pitches)))
+                part = replace(self.part(angle, lines, channel, is_even=True), has_blocks=True)
+                self.take_out(part)
+                yield part
+
+    def part(self, angle: float, found: Lines, channels: tuple[int] | None, *, is_even: bool = False) -> Bands:
+        """Return the part that takes lines out; ``is_even`` if each profile is that of a block."""
         profiles = found.profiles * (1 if found.is_gain else self.unit)
-        amount = float(np.sqrt(np.square(profiles).mean(axis=1) @ np.where(np.arange(len(profiles)), 0.5, 1)))
+        shares = np.full(len(profiles), 1 / len(profiles)) if is_even else np.where(np.arange(len(profiles)), 0.5, 1)
+        amount = float(np.sqrt(np.square(profiles).mean(axis=1) @ shares))
         told = Amount(100 * amount, "%") if found.is_gain else self._offsets(amount)
         return Bands(angle, tuple(map(tuple, profiles.tolist())), found.is_gain, found.pitch, told, channels)
 

@@ -245,6 +245,13 @@ def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfe
     help="With --auto, take out waves along rows and columns alone: hum, and flicker of two periods or more.",
 )
 @filter_option(
+    "--blocks N",
+    group="Lines",
+    type=int,
+    default=1,
+    help="Look for lines in each of N equal parts of their length, as each amplifier of a sensor has its own.",
+)
+@filter_option(
     "--fixed-pattern",
     group="Lines",
     type=click.Choice(["pages", FOLDER]),

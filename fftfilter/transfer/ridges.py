@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 USUAL_WIDTH, USUAL_SPARE = Radius(0.003, "cyc"), Radius(40.0, "px")
 # The standard deviation of a fitted ridge, in cycles per length of the stripes.
 RIDGE = 0.85
-# Lines that are taken out at a time, to save memory.
-STRIP = 256
+# Lines that are taken out at a time, to save memory; the most blocks of a picture.
+STRIP, MOST_BLOCKS = 256, 256
 NO_STRIPES = "no stripes are found"
 
 
@@ -48,6 +48,8 @@ class Stripes(Part):
     """Whether only waves along rows and columns are taken out: hum, and flicker of few periods."""
     fixed_pattern: Literal["pages"] | None = None
     """With "pages", lines are those that all images of a stack have."""
+    blocks: int = 1
+    """How many equal parts of the lines' length have lines of their own, as those of a sensor's amplifiers."""
 
     kind = "stripes"
     is_subtracted = True
@@ -105,16 +107,20 @@ class Stripes(Part):
         across, spare = math.radians(self.angle + 90), self._spared.bins(height, width) / min(height, width)
         yield Ridge(math.cos(across), -math.sin(across), spare, f"{self.angle:g} deg")
 
+    @property
+    def _in_blocks(self) -> str:
+        return f", in {self.blocks} blocks" if self.blocks > 1 else ""
+
     def __str__(self) -> str:
         if self.waves:
             return "waves along rows or columns that the picture has"
         if self.fixed_pattern:
             where = "" if self.angle == AUTO else f" at {self.angle:g} degrees"
-            return f"lines{where} that all pictures have"
+            return f"lines{where} that all pictures have{self._in_blocks}"
         if self.angle == AUTO:
-            return "stripes that the picture has"
+            return f"stripes that the picture has{self._in_blocks}"
         if self.is_fitted:
-            return f"stripes at {self.angle:g} degrees, as the picture has them"
+            return f"stripes at {self.angle:g} degrees, as the picture has them{self._in_blocks}"
         return f"stripes at {self.angle:g} degrees, width {self.width}, spare {self.spare}"
 
 
@@ -166,7 +172,8 @@ class FittedStripes(Part):
 class Bands(Part):
     """The lines of one picture, of any width, which are taken out of its pixels: H is 1.
 
-    What they add to the pixel at a part b of the length of line a is the sum of profiles[k][a] cos(pi k b).
+    What they add to the pixel at a part b of the length of line a is the sum of profiles[k][a] cos(pi k b); with
+    blocks, profiles[k][a] where b is in block k.
     """
 
     angle: float
@@ -181,6 +188,7 @@ class Bands(Part):
     channels: tuple[int, ...] | None = None
     period: float = 0.0
     """That of a wave, in lines; 0 for other lines."""
+    has_blocks: bool = False
 
     kind = "stripes"
     is_fitted = True
@@ -195,7 +203,8 @@ class Bands(Part):
         if self.angle % 90 == 0 and len(upright) != profiles.shape[1]:
             raise ParameterError(f"{self} are of {profiles.shape[1]} pixels across, and the picture has {len(upright)}")
         places = (np.arange(upright.shape[1]) + 0.5) / upright.shape[1]
-        waves = np.cos(np.pi * np.outer(np.arange(len(profiles)), places))
+        parts = np.arange(len(profiles))[:, None]
+        waves = 1.0 * (places * len(parts) // 1 == parts) if self.has_blocks else np.cos(np.pi * parts * places)
         (x, y), base = _along(self.angle), across_of(self.angle, *plane.shape)[0]
         for start in range(0, len(upright), STRIP):
             part = upright[start : start + STRIP]
@@ -227,7 +236,8 @@ class Bands(Part):
         if self.period:
             return f"wave of {self.period:.1f} {line} at {self.angle:.4g} degrees, {self.amount}{self.of_channel}"
         name = f"bands of {self.pitch} {line}" if self.pitch > 1 else "lines" if self.pitch else "stripes"
-        return f"{name} at {self.angle:.4g} degrees, {self.amount}{self.of_channel}"
+        where = f" in {len(self.profiles)} blocks" if self.has_blocks else ""
+        return f"{name} at {self.angle:.4g} degrees{where}, {self.amount}{self.of_channel}"
 
 
 def across_of(angle: float, height: int, width: int) -> tuple[float, float]:
@@ -272,6 +282,7 @@ def stripes(
     spare: RadiusLike | None = None,
     waves: bool = False,
     fixed_pattern: Literal["pages"] | None = None,
+    blocks: int = 1,
 ) -> Transfer:
     """Return a transfer function that takes out stripes which run along an angle, of all periods.
 
@@ -288,6 +299,8 @@ def stripes(
             more; the angle then is "auto".
         fixed_pattern: With "pages", the lines along rows and columns are those that the images of a stack, or the pages
             of a file, have in common, as those of one sensor have. By default each has its own.
+        blocks: How many equal parts of the lines' length have lines of their own, as those that several amplifiers of a
+            sensor read. Only lines along rows and columns are looked for.
 
     >>> slanted = H.stripes(33, spare="20px")
 
@@ -305,7 +318,13 @@ def stripes(
         raise ParameterError(
             "a fixed pattern has lines along rows or columns: give the angle auto, 0 or 90, without width and waves"
         )
+    if isinstance(blocks, bool) or not isinstance(blocks, int) or not 1 <= blocks <= MOST_BLOCKS:
+        raise ParameterError(f"blocks {blocks!r} is no number of parts of a line: give 1 to {MOST_BLOCKS}")
+    if blocks > 1 and (waves or width is not None or spare is not None or (degrees != AUTO and degrees % 90)):
+        raise ParameterError("blocks have lines along rows or columns: give the angle auto, 0 or 90, without width")
+    if blocks > 1 and fixed_pattern:
+        raise ParameterError("blocks are found in each picture: leave fixed_pattern out")
     if width is None and spare is None:
-        return Transfer((Stripes(degrees, waves=waves, fixed_pattern=fixed_pattern),))
+        return Transfer((Stripes(degrees, waves=waves, fixed_pattern=fixed_pattern, blocks=blocks),))
     half_at = USUAL_WIDTH if width is None else Radius.parse(width, "width")
     return Transfer((Stripes(degrees, half_at, USUAL_SPARE if spare is None else Radius.parse(spare, "spare")),))

@@ -8,6 +8,7 @@ from skimage import data
 
 from fftfilter import Filter
 from fftfilter import transfer as H
+from fftfilter.errors import ParameterError
 
 SCENE = 20 + 0.8 * np.asarray(data.moon()[:320, :400], np.float64)
 HEIGHT, WIDTH = SCENE.shape
@@ -18,8 +19,8 @@ def bands(rng, rows, strength=5.0):
     return offsets - offsets.mean()
 
 
-def repaired(picture, angle="auto", **options):
-    with Filter(H.stripes(angle), output="keep", edges="mirror", **options) as f:
+def repaired(picture, angle="auto", blocks=1, **options):
+    with Filter(H.stripes(angle, blocks=blocks), output="keep", edges="mirror", **options) as f:
         made = f(picture, white=1) if picture.dtype.kind == "f" else f(picture)
         return made.astype(np.float64), f.notes()[0]
 
@@ -78,6 +79,33 @@ def test_bright_objects_and_missing_pixels_have_no_part_in_the_lines(rng):
     assert np.array_equal(np.isnan(made), np.isnan(faulty))
 
 
+@pytest.mark.parametrize("angle", [0, 90, "auto"])
+def test_each_block_of_a_sensor_has_lines_of_its_own(rng, angle):
+    faulty = SCENE + np.repeat(np.hstack([bands(rng, 2) for _ in range(4)]), WIDTH // 4, axis=1)
+    truth, faulty = (SCENE.T, faulty.T) if angle == 90 else (SCENE, faulty)
+    faulty = np.clip(np.rint(faulty), 0, 255).astype(np.uint8)
+    made, note = repaired(faulty, angle, blocks=4)
+    assert off(made, truth) < 0.5 * min(off(faulty, truth), off(repaired(faulty, angle)[0], truth))
+    assert note.startswith(f"bands of 2 {'columns at 90' if angle == 90 else 'rows at 0'} degrees in 4 blocks, offsets")
+    clean = np.rint(truth).astype(np.uint8)
+    assert np.array_equal(repaired(clean, angle, blocks=4)[0], clean)
+
+
+def test_gains_of_blocks_are_gains_and_missing_pixels_have_no_part_in_them(rng):
+    truth = np.linspace(100, 9000, 400) + rng.normal(0, 5, (300, 1))
+    faulty = truth * (1 + np.repeat(rng.normal(0, 0.03, (300, 2)), 200, axis=1))
+    faulty[20:60, 50:90] = np.nan
+    made, note = repaired(faulty.astype(np.float32), 0, blocks=2)
+    assert "lines at 0 degrees in 2 blocks, gains of " in note
+    assert np.nanstd(made / truth) < 0.25 * np.nanstd(faulty / truth)
+
+
+@pytest.mark.parametrize("options", [{"blocks": 0}, {"blocks": 257}, {"blocks": True}, {"blocks": 2, "waves": True}])
+def test_blocks_that_mean_nothing_are_refused(options):
+    with pytest.raises(ParameterError, match="blocks"):
+        H.stripes("auto", **options)
+
+
 @pytest.mark.parametrize("angle", [12, 101])
 def test_slanted_bands_are_taken_out(rng, angle):
     y, x = np.mgrid[:HEIGHT, :WIDTH]
@@ -113,5 +141,5 @@ def test_other_options_hold_for_lines(rng, options):
 @pytest.mark.parametrize("shape", [(1, 1), (8, 16), (7, 300), (300, 3), (9, 17)])
 @pytest.mark.parametrize("picture", [np.zeros, np.ones, np.random.default_rng(0).random])
 def test_small_and_flat_pictures_stay_finite(shape, picture):
-    for angle in (0, 90, 33, "auto"):
-        assert np.isfinite(repaired(picture(shape).astype(np.float32), angle)[0]).all()
+    for angle, blocks in ((0, 1), (90, 1), (33, 1), ("auto", 1), ("auto", 7)):
+        assert np.isfinite(repaired(picture(shape).astype(np.float32), angle, blocks)[0]).all()
