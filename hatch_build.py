@@ -3,9 +3,9 @@
 ``python hatch_build.py FOLDER`` writes the former into a folder, to look at. They are made from the commands, which
 need nothing but click until they do something.
 
-The wheels of PoCL and imagecodecs for Linux are for glibc, and no marker of a dependency tells glibc from musl. So what
-is built on Alpine asks for neither, and a wheel that is built on Linux says by its tag which library it is for: pip
-takes the sdist elsewhere, and builds what fits.
+The wheels of PoCL, imagecodecs and of what pyopencl needs (siphash24) for Linux are for glibc, and no marker of a
+dependency tells glibc from musl. So what is built on Alpine asks for none of them, and a wheel that is built on Linux
+says by its tag which library it is for: pip takes the sdist elsewhere, and builds what fits.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ class DependenciesHook(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         """Change the metadata of pyproject.toml."""
         if libc().startswith("musl"):
-            asked = [line.replace("[pocl]", "") for line in metadata["dependencies"]]
-            metadata["dependencies"] = [line for line in asked if not line.startswith("imagecodecs")]
+            left_out = "imagecodecs", "pyopencl"
+            metadata["dependencies"] = [line for line in metadata["dependencies"] if not line.startswith(left_out)]
 
 
 class ShareHook(BuildHookInterface):  # type: ignore[type-arg]

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import click
 
 from . import __distribution__, __version__, device_choice, signals
-from .errors import FftfilterError, TooLargeError, code_of, pip_install, without_secrets
+from .errors import FftfilterError, TooLargeError, code_of, install_opencl, pip_install, without_secrets
 from .files.standard_streams import guarded, tell
 
 # The commands beside the filters, each in the module of its name.
@@ -74,7 +74,7 @@ class Cli(click.Group):
             self._fail(str(error), error.exit_code)
         except ImportError as error:
             package = (error.name or "").partition(".")[0]
-            install = pip_install("pyopencl[pocl]" if package == "pyopencl" else package)
+            install = install_opencl() if package == "pyopencl" else pip_install(package)
             what = "missing" if isinstance(error, ModuleNotFoundError) else f"broken ({error})"
             self._fail(f"the package {package} is {what}: {install}", 3 if package == "pyopencl" else 1)
         except MemoryError:

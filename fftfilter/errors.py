@@ -116,6 +116,14 @@ def pip_install(*packages: str, extra: str = "") -> str:
     return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
 
+def install_opencl() -> str:
+    """Return the command that installs pyopencl, with PoCL where pip has it."""
+    import platform
+
+    has_pocl = sys.platform == "linux" and platform.machine() == "x86_64" and platform.libc_ver()[0] == "glibc"
+    return pip_install("pyopencl[pocl]" if has_pocl else "pyopencl")
+
+
 def is_masked(given: object) -> bool:
     """Whether something is a NumPy array with masked values."""
     # A masked array means that numpy.ma is loaded, whose import takes some milliseconds, by another thread perhaps.

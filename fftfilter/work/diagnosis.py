@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,19 +10,7 @@ from typing import Any, NamedTuple
 from ..device.launcher import MakePipeline
 from ..device.opencl import Device
 from ..device_choice import devices, loads, open_opencl, vendors
-from ..errors import FftfilterError, pip_install
-
-WAYS_OUT = (
-    "install the OpenCL driver of the GPU's vendor, or for the CPU a system package (Debian, Ubuntu: "
-    "apt install pocl-opencl-icd)"
-)
-"""What gives a machine an OpenCL device that builds programs."""
-if platform.machine() == "x86_64" and sys.platform == "linux":
-    WAYS_OUT += (
-        ", or pip install intel-opencl-rt intel-cmplr-lib-rt and set OCL_ICD_VENDORS to a folder with a file "
-        "intel.icd that holds the path of their lib/libintelocl.so"
-    )
-
+from ..errors import FftfilterError, install_opencl
 
 # OpenCL's bits of a device's type
 TYPES = {"GPU": 4, "CPU": 2, "ACCELERATOR": 8}
@@ -77,6 +63,21 @@ def describe(device: Device) -> dict[str, Any]:
     }
 
 
+def ways_out() -> str:
+    """Return what gives a machine an OpenCL device that builds programs."""
+    install = install_opencl()
+    ways = (
+        "install the OpenCL driver of the GPU's vendor, or for the CPU a system package (Debian, Ubuntu: "
+        "apt install pocl-opencl-icd)"
+    )
+    if "[pocl]" not in install:  # nor has pip Intel's
+        return ways
+    return (
+        f"{install}; or {ways}, or pip install intel-opencl-rt intel-cmplr-lib-rt and set OCL_ICD_VENDORS to a folder "
+        "with a file intel.icd that holds the path of their lib/libintelocl.so"
+    )
+
+
 def problems(make_pipeline: MakePipeline, drivers: Iterable[Driver] = DRIVERS) -> list[Problem]:
     """Return what is wrong, most serious first; checks every device but simulators with a small filter.
 
@@ -84,12 +85,10 @@ def problems(make_pipeline: MakePipeline, drivers: Iterable[Driver] = DRIVERS) -
     """
     found = []
     if not devices():
-        has_wheel = sys.platform == "linux" and os.uname().machine == "x86_64" and platform.libc_ver()[0] == "glibc"
-        wheel = f"{pip_install('pyopencl[pocl]')}; or " if has_wheel else ""
         # A folder that is not there hides the drivers of pip, too.
         given = os.environ.get("OCL_ICD_VENDORS")
         unset = f"unset OCL_ICD_VENDORS, which is {given}; or " if given else ""
-        found.append(Problem("no OpenCL platform has a device", unset + wheel + WAYS_OUT))
+        found.append(Problem("no OpenCL platform has a device", unset + ways_out()))
     for device in devices():
         if device.is_simulator:
             continue
@@ -100,7 +99,7 @@ def problems(make_pipeline: MakePipeline, drivers: Iterable[Driver] = DRIVERS) -
             if "cannot be used: PoCL " in what:  # it lacks something, and the error ends with what helps
                 what, _, repair = what.rpartition(": ")
             elif "PoCL" in device.cl_device.platform.version:
-                repair = WAYS_OUT
+                repair = ways_out()
             found.append(Problem(what, repair, device.index))
     return found + _unannounced_drivers(drivers)
 
