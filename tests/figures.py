@@ -1,6 +1,6 @@
 """The memory of real runs beside the figure that ``--dry-run`` prints: ``python -m tests.figures [SIDE [STEP]]``.
 
-The table has 70 runs; with a step every so many of them are done.
+The table has 75 runs; with a step every so many of them are done.
 Each is run three times, as the first one may compile, and the others in a control group of 1.15 times its figure, where
 this user may make one. A run is wrong that fails, that takes more than 1.15 of its figure, or less than 0.7.
 """
@@ -40,6 +40,11 @@ OTHERS = (
     ("notch --auto", "u8.png"),
     ("notch --auto --edges mirror", "rgb.png"),
     ("stripes --angle 0", "u16.tif"),
+    ("stripes --auto", "rgb.png"),
+    ("stripes --auto --blocks 4", "f32.tif"),
+    ("stripes --auto --fixed-pattern pages", "stack.tif"),
+    ("highpass --ratio --output keep", "f32.tif"),
+    ("highpass --ratio --output real", "nan.tif"),
     ("lowpass --channels luminance --output keep", "rgb.png"),
     ("lowpass --region 100,100,900,900 --output keep", "rgb.png"),
     ("lowpass --verify", "u8.png"),
