@@ -20,8 +20,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate, pairwise
-from shutil import copyfileobj
-from tempfile import TemporaryFile
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -53,12 +51,12 @@ _STORED = {8: ">u1", 16: ">i2", 32: ">i4", 64: ">i8", -32: ">f4", -64: ">f8"}
 _OTHER_SIGN = {np.dtype(np.int8): -128} | {np.dtype(f"u{size}"): 1 << (8 * size - 1) for size in (2, 4, 8)}
 # Cards of the layout, of a table of compressed tiles, and of what no longer holds behind a filter.
 _NOT_KEPT = re.compile(
-    rb"SIMPLE|XTENSION|BITPIX|NAXIS[12]?|EXTEND|PCOUNT|GCOUNT|GROUPS|BSCALE|BZERO|BLANK|DATA(MIN|MAX)|END|TFIELDS|THEAP|"
+    rb"SIMPLE|XTENSION|BITPIX|NAXIS[12]?|EXTEND|PCOUNT|GCOUNT|GROUPS|BSCALE|BZERO|BLANK|DATA(MIN|MAX|SUM)|CHECKSUM|END|"
+    rb"TFIELDS|THEAP|"
     rb"Z(IMAGE|TENSION|BITPIX|NAXIS\d*|TILE\d+|CMPTYPE|NAME\d+|VAL\d+|QUANTIZ|DITHER0|SIMPLE|EXTEND|BLANK|PCOUNT|GCOUNT)"
 )
-_SUMS = {b"CHECKSUM": "0" * 16, b"DATASUM": "0".rjust(10)}  # and their values until all else is written
 _TEXT = (b"HISTORY ", b"COMMENT ", b" " * 8)
-_BARE = {b"SIMPLE", b"BITPIX", b"NAXIS", b"EXTEND", b"COMMENT", b"END", b"", *_SUMS}
+_BARE = set(b"SIMPLE BITPIX NAXIS EXTEND COMMENT CHECKSUM DATASUM END".split()) | {b""}
 # In front of each HISTORY card of a recipe, and the characters behind it.
 _RECIPE, _OF_RECIPE = b"HISTORY fftfilter_recipe ", 55
 _VALUE = re.compile(r" *(?:'((?:[^']|'')*)'|([^/]*))")
@@ -477,9 +475,8 @@ class FitsSink(Sink):
     """A FITS that grows by pages, with the other HDUs of the file that they are from around them."""
 
     def __init__(self, file: BinaryIO, suffix: str, count: int) -> None:
-        self._target, self._is_compressed, self._is_zipped = file, suffix == COMPRESSED, suffix.endswith(ZIPPED)
-        # Sums are written when all else is, for which a gzip is too late.
-        self._file: Any = TemporaryFile() if self._is_zipped else file  # noqa: SIM115  finish closes it
+        self._target, self._is_compressed = file, suffix == COMPRESSED
+        self._file: Any = _gzip("", "wb", fileobj=file, mtime=0) if suffix.endswith(ZIPPED) else file
         self._pages, self._left, self._counts = list[Samples](), 0, [count]
         self._container: Container | None = None
         self._copied = self._begun = 0  # bytes of the container, and HDUs
@@ -502,10 +499,8 @@ class FitsSink(Sink):
     def finish(self) -> None:
         if self._container:
             self._copy(self._container, len(self._container.data))
-        if self._is_zipped:
-            self._file.seek(0)
-            with self._file, _gzip("", "wb", fileobj=self._target, mtime=0) as packed:
-                copyfileobj(self._file, packed, _PART)
+        if self._file is not self._target:
+            self._file.close()
 
     def _copy(self, container: Container, end: int) -> None:
         for at in range(self._copied, end, _PART):
@@ -526,20 +521,15 @@ class FitsSink(Sink):
         self._begun += 1
         if self._is_compressed and is_primary:
             self._file.write(_PRIMARY)
-        self._start = self._file.tell()
         cards = _cards(metadata.fits)
-        self._has_sums = any(card[:8].rstrip() in _SUMS for card in cards)
         of_axes = [card for card in cards if re.match(rb"NAXIS\d+ *=", card)]
         lead = [fits.Card.fromstring(card).value for card in of_axes]
-        left_out = {*of_axes, *(card for card in cards if card[:8].rstrip() in _SUMS)}
         made = self._layout(picture, lead, is_primary=is_primary).tostring(endcard=False, padding=False).encode("ascii")
-        made += b"".join(card for card in cards if card not in left_out)
+        made += b"".join(card for card in cards if card not in of_axes)
         made += _history(metadata.recipe.encode("ascii", "replace"), _RECIPE, _OF_RECIPE)
         if self._is_compressed:
             self._header = fits.Header.fromstring(made)
             return
-        if self._has_sums:
-            made += b"".join(str(fits.Card(key.decode(), value)).encode() for key, value in _SUMS.items())
         made += _END.ljust(CARD)
         self._file.write(made.ljust(-(-len(made) // BLOCK) * BLOCK))
 
@@ -581,12 +571,3 @@ class FitsSink(Sink):
             self._file.write(content.getbuffer()[BLOCK:])
         else:
             self._file.write(bytes(-self._file.tell() % BLOCK))
-        if self._has_sums:
-            self._file.seek(self._start)
-            whole = self._file.read()
-            kind = fits.BinTableHDU if self._is_compressed else fits.ImageHDU if self._start else fits.PrimaryHDU
-            hdu = kind.fromstring(whole)
-            before = len(hdu.header.tostring())
-            hdu.add_checksum(when="")
-            self._file.seek(self._start)
-            self._file.writelines((hdu.header.tostring().encode("ascii"), memoryview(whole)[before:]))

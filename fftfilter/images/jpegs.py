@@ -1,42 +1,33 @@
-"""JPEG 2000 as deep as it is coded, and where on Earth it lies; JPEG XL: what Pillow leaves out.
+"""JPEG 2000 as deep as it is coded, and JPEG XL: what Pillow leaves out.
 
 Pillow gives 8 bits of color, and gray shifted to 16. Here samples of another depth than 8 bits come as they are stored,
-signed ones as signed ones, by imagecodecs. A JP2 is a list of boxes:
-
-    length, kind        4 bytes each; length counts both; 1 says that 8 bytes of length follow, 0 that it is the last
-    jp2h                the header, boxes itself: of them cdef says which channels are alpha
-    uuid                GeoJP2's has 16 bytes, then a GeoTIFF of one pixel, whose tags tell the place
-    jp2c                the pixels
+signed ones as signed ones, by imagecodecs. A JP2 is a list of boxes, each of which begins with its length and its kind:
+jp2h is the header, and a box in it, cdef, says which channels are alpha; jp2c has the pixels.
 
 Levels of JPEG XL are parts of white: those of fewer bits are stretched to 16.
 
-Sources: ITU-T T.800 (2019), annexes A and I; the GeoJP2 encoding specification 1.0.3; ISO/IEC 18181-1:2022, annex D.
+Sources: ITU-T T.800 (2019), annexes A and I; ISO/IEC 18181-1:2022, annex D.
 """
 
 from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-import tifffile
 from PIL import UnidentifiedImageError
 
-from .formats import AS_USUAL, JPEG2000_STARTS, JPEG_XL_STARTS, UnsupportedError
-from .metadata import EXIF, Metadata, gather, of_tiff
+from .formats import JPEG2000_STARTS, JPEG_XL_STARTS, UnsupportedError
+from .metadata import Metadata, gather
 from .pages import PLACE
-from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize, stretched
+from .picture import F32, MAXVAL_OF, U16, Picture, Samples, Size, Working, refuse_oversize, stretched
 from .pillow_reader import read_with_pillow
-from .pixel_size import tags_of
-from .quiet import codec, open_raster, silence
+from .quiet import codec, open_raster
 
-_GEO = bytes.fromhex("b14bf8bd083d4b43a5ae8cd7d5a6ce03")
-_GEO_TAGS = (33550, 33922, 34264, 34735, 34736, 34737)
-_GML = b"gml.root-instance"
+_PLACES = bytes.fromhex("b14bf8bd083d4b43a5ae8cd7d5a6ce03"), b"gml.root-instance"  # GeoJP2's mark, and GML's
 _ALPHA = (1, 2)
 _COMMENT, _LATIN = 0xFF64, 1
 _UNKNOWN, _RGB, _GRAY = 0, 16, 17
@@ -88,7 +79,7 @@ def read(data: bytes, name: str, working: Working | None) -> Picture | None:
     is_usual = found.bits <= 8 and not found.is_signed and found.components <= 4
     with suppress(OSError):  # of some files by GDAL, which are whole
         if is_usual and (picture := read_with_pillow(data, name, working)):
-            picture.metadata = placed(picture.metadata or Metadata(), data)
+            picture.metadata = _less_place(picture.metadata or Metadata(), data)
             return picture
     kind = _kind_of(found)
     kept = kind if kind in MAXVAL_OF else F32
@@ -118,21 +109,10 @@ def read(data: bytes, name: str, working: Working | None) -> Picture | None:
         alpha,
         MAXVAL_OF[kept],
         "JPEG2000",
-        placed(metadata, data),
+        _less_place(metadata, data),
         integers=integers,
         extra=extra,
     )
-
-
-def _boxes(data: bytes) -> Iterator[tuple[bytes, int, int]]:
-    at = 0
-    while len(head := data[at : at + 16]) >= 8:
-        length, kind = int.from_bytes(head[:4]), head[4:8]
-        start = at + (16 if length == 1 else 8)
-        at = at + int.from_bytes(head[8:16]) if length == 1 else at + length if length else len(data)
-        if at < start:
-            return
-        yield kind, start, at
 
 
 def _alpha_of(head: bytes) -> list[int]:
@@ -143,30 +123,10 @@ def _alpha_of(head: bytes) -> list[int]:
     return [channel for channel, kind, _ in given if kind in _ALPHA]
 
 
-def placed(metadata: Metadata, data: bytes) -> Metadata:
-    """Return metadata with the place on Earth that a file tells by GeoJP2, as tags of a TIFF, and what is lost."""
-    if not data.startswith(JPEG2000_STARTS[0]):
-        return metadata
-    boxes = [(kind, data[start:end]) for kind, start, end in _boxes(data) if kind in (b"uuid", b"asoc")]
-    for kind, content in boxes:
-        if kind == b"uuid" and content.startswith(_GEO):
-            silence()
-            with suppress(Exception):  # tifffile raises almost anything on damaged tags
-                page = tifffile.TiffFile(io.BytesIO(content[len(_GEO) :])).pages.first
-                tags = of_tiff(page, content[len(_GEO) :], 1, None)
-                return replace(metadata, exif=tags.exif, pixel_size=metadata.pixel_size or tags.pixel_size)
-    if any(_GML in content for kind, content in boxes if kind == b"asoc"):
-        return replace(metadata, left_out=(*metadata.left_out, PLACE))
-    return metadata
-
-
-def place_of(metadata: Metadata) -> tuple[bytes, bool]:
-    """Return the tags of metadata that tell a place, as EXIF, and whether there are others."""
-    tags = tags_of(metadata.exif)
-    others = [tag for tag in tags if tag not in _GEO_TAGS]
-    for tag in others:
-        del tags[tag]
-    return (tags.tobytes().removeprefix(EXIF) if len(tags) else b""), bool(others)
+def _less_place(metadata: Metadata, data: bytes) -> Metadata:
+    """Return metadata that say what is lost: the place on Earth, if a file tells one."""
+    is_lost = any(each in data for each in _PLACES)
+    return replace(metadata, left_out=(*metadata.left_out, PLACE)) if is_lost else metadata
 
 
 def encode(samples: Samples, comment: bytes = b"") -> bytes:
@@ -185,16 +145,6 @@ def encode(samples: Samples, comment: bytes = b"") -> bytes:
         segment = struct.pack(">3H", _COMMENT, 4 + len(comment), _LATIN) + comment
         codestream = codestream[:after] + segment + codestream[after:]
     return head + struct.pack(">I4s", 8 + len(codestream), b"jp2c") + codestream
-
-
-def with_place(data: bytes, exif: bytes) -> bytes:
-    """Return a JP2 with the place that tags tell."""
-    from .tiff_writer import encode as encode_tiff
-
-    pixel = Picture(np.zeros((1, 1, 1), U8), None, 255, "TIFF", Metadata(exif=exif))
-    content = b"".join((_GEO, *encode_tiff(pixel, AS_USUAL)))
-    at = next(start - 8 for kind, start, _ in _boxes(data) if kind == b"jp2c")
-    return b"".join((data[:at], struct.pack(">I4s", 8 + len(content), b"uuid"), content, data[at:]))
 
 
 # JPEG XL, which Pillow does not read at all

@@ -62,11 +62,11 @@ _OF_COLORS = {b"gAMA": 4, b"cHRM": 32, b"sRGB": 1, b"cICP": 4, b"mDCV": 24}
 _CHUNKS = b"IHDR PLTE tRNS IDAT IEND acTL fcTL fdAT iDOT iCCP eXIf pHYs tEXt zTXt iTXt".split()
 # How segments of a JPEG begin that are read.
 _SEGMENTS = ("JFIF", "Exif", "http://ns.adobe.com/xap/1.0/", "ICC_PROFILE", "Photoshop 3.0", "Adobe")
-# What XMP says of further pictures in the file, which an output has not, and of places in one that is not turned.
+# What XMP says of further pictures in the file, which an output has not, and of sides and places before it is turned.
 _XMP_OF_OTHERS = b"hdrgm: HDRGainMap: GCamera: GContainer: Container: Item: GImage: GDepth: GAudio: xmpNote:".split()
 _XMP_OF_OTHERS += [b"xmp:Thumbnails", b"xap:Thumbnails"]
-_XMP_OF_PLACES = [b"mwg-rs:", b"MP:"]
-_XMP_ORIENTATION = re.compile(rb"tiff:Orientation\s*(?:=\s*[\"']|>)\s*([1-8])")
+_XMP_OF_SIDES = b"tiff:ImageWidth tiff:ImageLength exif:PixelXDimension exif:PixelYDimension mwg-rs: MP:".split()
+_XMP_ORIENTATION = re.compile(rb"(tiff:Orientation\s*(?:=\s*[\"']|>)\s*)([1-8])")
 _RAW_PROFILE = "Raw profile type "  # the start of a PNG's keyword, by which programs hide EXIF, XMP and others in text
 
 # Where a JPEG has IPTC: in one of Photoshop's resources, which stand in a marker.
@@ -207,7 +207,7 @@ def gather(image: Image.Image, channels: int, data: bytes = b"") -> Metadata:
     info, orientation = image.info, orientation_of(image)
     sides = image.size[:: -1 if orientation in range(5, 9) else 1]
     exif, said = _matching(_exif(image), sides)
-    xmp, others = _xmp_matching(info.get("xmp"), sides, orientation)
+    xmp, others = _xmp_matching(info.get("xmp"), orientation)
     profile, lost = _profile(info.get("icc_profile"), channels, image.mode)
     resources = info.get("photoshop")
     iptc = resources.get(_IPTC) if isinstance(resources, dict) else None
@@ -283,7 +283,7 @@ def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Ima
         orientation = page.tags.valueof(ORIENTATION_TAG, 1)
         sides = (page.imagewidth, page.imagelength)[:: -1 if orientation in range(5, 9) else 1]
         exif, _ = _matching(tags.tobytes().removeprefix(EXIF) if len(tags) else b"", sides)
-        xmp, others = _xmp_matching(xmp, sides, orientation)
+        xmp, others = _xmp_matching(xmp, orientation)
     except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
         return Metadata()
     left_out = (*lost, *others)
@@ -311,7 +311,7 @@ def orientation_of(image: Image.Image) -> int:
     with suppress(KeyError, struct.error):
         return int(_tags_in(_exif(image))[1][ORIENTATION_TAG][2])
     found = _XMP_ORIENTATION.search(xmp) if isinstance(xmp := image.info.get("xmp"), bytes) else None
-    return int(found[1]) if found else 1
+    return int(found[2]) if found else 1
 
 
 def _tags_in(exif: bytes) -> tuple[int, dict[int, tuple[str, int, int]]]:
@@ -356,25 +356,13 @@ def _matching(exif: bytes, sides: Sequence[int]) -> tuple[bytes, list[str]]:
     return b"", ["EXIF (damaged)"] if exif else []
 
 
-def _xmp_matching(xmp: object, sides: Sequence[int], orientation: int) -> tuple[bytes, list[str]]:
-    """Return XMP of a picture that was turned upright and has these sides, and what it no longer says."""
+def _xmp_matching(xmp: object, orientation: int) -> tuple[bytes, list[str]]:
+    """Return XMP that holds for a picture which was turned upright, and what was dropped, as text."""
     if not isinstance(xmp, bytes):
         return b"", []
-    sizes = {b"tiff:ImageWidth": sides[0], b"tiff:ImageLength": sides[1]}
-    sizes |= {b"exif:PixelXDimension": sides[0], b"exif:PixelYDimension": sides[1], b"tiff:Orientation": 1}
-    for name, value in sizes.items():
-        xmp = re.sub(rb"(%s\s*(?:=\s*[\"']|>)\s*)\d+" % name, rb"\g<1>%d" % value, xmp)
-    gone = _XMP_OF_OTHERS + (_XMP_OF_PLACES if orientation in range(2, 9) else [])
-    if not (gone := [name for name in gone if name in xmp]):
-        return xmp, []
-    names = rb"(?:%s)[\w.-]*" % b"|".join(gone)
-    xmp = re.sub(rb"\s%s\s*=\s*(?:\"[^\"]*\"|'[^']*')" % names, b"", xmp)
-    kept, depth, at = list[bytes](), 0, 0
-    for tag in re.finditer(rb"<(/?)%s\b[^<>]*?(/?)>" % names, xmp):
-        kept += [xmp[at : tag.start()]] if depth == 0 else []
-        depth, at = max(0, depth + (-1 if tag[1] else not tag[2])), tag.end()
-    said = b", ".join(name.partition(b":")[0] for name in gone).decode()
-    return b"".join((*kept, xmp[at:])), [f"XMP of {said}"]
+    if any(each in xmp for each in (*_XMP_OF_OTHERS, *_XMP_OF_SIDES[: None if orientation in range(2, 9) else 0])):
+        return b"", ["XMP"]
+    return _XMP_ORIENTATION.sub(rb"\g<1>1", xmp), []
 
 
 def _dpi(given: object) -> tuple[float, float] | None:

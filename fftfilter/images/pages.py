@@ -26,7 +26,7 @@ _MOST_RUNS = 10_000
 
 
 # What an output does not have, of a FITS and a JPEG 2000.
-OTHER_HDUS, PLACE = "other HDUs", "the place by GML"
+OTHER_HDUS, PLACE = "other HDUs", "the place on Earth"
 ALL_HDUS = "all"
 PaletteRule = Literal["auto", "table", "colors"]
 PALETTES: tuple[PaletteRule, ...] = get_args(PaletteRule)

@@ -120,12 +120,6 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
         picture = replace(picture, planes=picture.planes.clip(-limit, limit).astype(F32))
     if picture.metadata:
         metadata, left_out = picture.metadata.fitting(kind)
-        if kind == "JPEG2000" and picture.metadata.exif:
-            from .jpegs import place_of
-
-            place, has_others = place_of(picture.metadata)
-            metadata = replace(metadata, exif=place)
-            left_out = [each for each in left_out if each != "EXIF" or has_others]
         picture = replace(picture, metadata=metadata)
     depth = depth_as(suffix, picture, keeps_levels=True)
     planes = depth.rounded(_rescaled(picture.planes, picture.maxval, depth), picture.nodata)
@@ -208,8 +202,7 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     from . import jpegs
 
     is_deep = samples.dtype == U16
-    made = jpegs.encode(samples, options.get("comment", b"")) if is_deep else _by_pillow(samples, "JPEG2000", options)
-    return [jpegs.with_place(bytes(made), metadata.exif) if metadata and metadata.exif else made]
+    return [jpegs.encode(samples, options.get("comment", b"")) if is_deep else _by_pillow(samples, "JPEG2000", options)]
 
 
 def encode_plain(picture: Picture, suffix: str, height: int = 0) -> Parts:

@@ -227,7 +227,7 @@ class Opened:
         if frame.picture.valid is not None and FORMATS[frame.suffix].name != "TIFF":
             of_picture.append(f"the mask of IN is not in OUT, as {frame.suffix} has none: write .tif")
         if PLACE in self.left_out:
-            of_picture.append("the place on Earth, which GML tells, is lost: GeoJP2's or a GeoTIFF's would be kept")
+            of_picture.append("the place on Earth is lost: a GeoTIFF keeps it, which gdal_translate makes of IN")
         deep, suffix = 8 * frame.picture.planes.itemsize, frame.suffix
         is_own = FORMATS[suffix].name == frame.picture.format
         if frame.depth.dtype.itemsize == 1 and deep > 8 and (is_own or self.recipe.keeps_levels):

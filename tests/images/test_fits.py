@@ -127,15 +127,10 @@ def test_an_extension_stays_one(tmp_path, kind):
 
 
 @pytest.mark.parametrize("suffix", [".fits", ".fz"])
-def test_sums_are_made_anew_where_there_were_some(tmp_path, suffix):
-    data = fits_of(RAMP.astype(np.int16), CHECKSUM="0123456789abcdef")
-    found = decode(data, "x")
-    found.planes = found.planes + 3
+def test_sums_that_hold_no_longer_stay_behind(tmp_path, suffix):
+    found = decode(fits_of(RAMP.astype(np.int16), CHECKSUM="0123456789abcdef", DATASUM="7"), "x")
     _, header = written(tmp_path, found, f"x{suffix}")
-    with fits.open(tmp_path / f"x{suffix}", checksum=True, disable_image_compression=True) as hdus:
-        assert (hdus[-1].verify_checksum(), hdus[-1].verify_datasum()) == (1, 1)
-        assert not hdus[-1].header.comments["CHECKSUM"]  # which would have the time
-    assert header.get("CHECKSUM") != "0123456789abcdef"
+    assert {"CHECKSUM", "DATASUM"}.isdisjoint(header)
 
 
 def test_the_value_of_missing_samples_is_no_card_of_floats(tmp_path):
