@@ -18,7 +18,6 @@ from dataclasses import replace
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-from PIL import UnidentifiedImageError
 
 from .formats import JPEG2000_STARTS, JPEG_XL_STARTS, UnsupportedError
 from .metadata import Metadata, gather
@@ -101,7 +100,7 @@ def read(data: bytes, name: str, working: Working | None) -> Picture | None:
     colors = 3 if len(planes) == 3 or (len(planes) > 3 and space == _RGB) else 1
     try:
         metadata = gather(open_raster(io.BytesIO(data), "JPEG2000"), min(colors, 3))
-    except UnidentifiedImageError:  # for Pillow, of so many channels
+    except UnsupportedError:  # for Pillow, of so many channels
         metadata = Metadata()
     extra = len(planes) - colors
     return Picture(

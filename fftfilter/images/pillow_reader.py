@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageFile, UnidentifiedImageError
+from PIL import Image, ImageFile
 
 from ..errors import ReadError
 from ..files.sources import Content, as_file
@@ -50,10 +50,10 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
         if _frames(image) > 1:
             return None
         refuse_unfit(image, len(data), name, working)
+    if data.startswith(JPEG_START) and data.count(_SCAN) > _MOST_SCANS:
+        _jpeg_end(data)  # which counts those that are none of a thumbnail
     if _is_followed_by_another(image, data):
         raise ReadError(f"{name}: several images in one file; give one at a time")
-    if image.format in ("JPEG", "MPO") and DEEP not in image.info and (whole := _whole_jpeg(image, data)) is not data:
-        return read_with_pillow(whole, name, working)
     if image.format == "PCX" and image.mode in ("P", "L") and data[-_PCX_PALETTE:].startswith(b"\x0c"):
         image.fp = io.BytesIO(data[:-_PCX_PALETTE])  # or Pillow would take it for rows that are missing
     if image.format == "PNG":
@@ -86,17 +86,6 @@ def _opened(file: BinaryIO) -> ImageFile.ImageFile:
         image = open_raster(io.BytesIO(data[: at - 1] + b"\xc0" + data[at : at + 2] + b"\x08" + data[at + 3 :]))
         image.info[DEEP] = data[at + 2]
         return image
-
-
-def _whole_jpeg(image: ImageFile.ImageFile, data: bytes) -> bytes:
-    """Return a JPEG's bytes, with the marker of its end if that alone is missing; raises ValueError if pixels are."""
-    if data.endswith(_END) and data.count(_SCAN) <= _MOST_SCANS:
-        return data  # without a walk through all markers
-    if _jpeg_end(data) < len(data):
-        return data
-    if "progressive" in image.info or _needs_more(data):
-        raise ValueError("it ends within its pixels")
-    return data.rstrip(b"\xff") + _END
 
 
 def _decoded(image: ImageFile.ImageFile, data: bytes, channels: int) -> Samples:
@@ -139,7 +128,7 @@ def read_tiff_with_pillow(data: Content, number: int, name: str, working: Workin
         image.seek(number)
         refuse_unfit(image, len(data), name, working)
     if is_narrowed(image):
-        raise UnidentifiedImageError  # as Pillow gives no more than the high bytes of its samples
+        raise UnsupportedError  # as Pillow gives no more than the high bytes of its samples
     return picture_of(image, read_as_it_is(image))
 
 

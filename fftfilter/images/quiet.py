@@ -72,21 +72,16 @@ def open_raster(file: BinaryIO, *formats: str) -> ImageFile.ImageFile:
 
     Left to itself, Pillow opens all that it knows, and starts Ghostscript for PostScript.
     """
-    first = formats or _IMPORTED_FIRST
-    import_plugins(first)
     _refuse_profiles(file)
     head = file.read(_HEADER)
-    file.seek(0)
-    try:
-        image = Image.open(file, formats=first)
-    except UnidentifiedImageError:
-        if formats:
-            raise
-        import_plugins(RASTERS)
-        try:
-            image = Image.open(file, formats=tuple(name for name in RASTERS if name not in first))
-        except UnidentifiedImageError as error:
-            raise UnsupportedError(told(head)) from error
+    for names in (formats,) if formats else (_IMPORTED_FIRST, RASTERS):
+        import_plugins(names)
+        file.seek(0)
+        with suppress(UnidentifiedImageError):
+            image = Image.open(file, formats=tuple(names))
+            break
+    else:
+        raise UnsupportedError(told(head))
     at = head.find(b"av1C") + 6
     if image.format == "AVIF" and at > 6 and head[at] & 0x60:
         image.info[DEEP] = 12 if head[at] & 0x20 else 10

@@ -22,11 +22,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tifffile
-from PIL import UnidentifiedImageError
 
 from ..errors import ReadError, TooLargeError
 from ..files.sources import Content, as_file
-from .formats import told
+from .formats import UnsupportedError, told
 from .metadata import ORIENTATION_TAG, of_tiff, upright
 from .pages import Pages, PaletteRule
 from .picture import (
@@ -273,9 +272,9 @@ class TiffPages(Pages):
     def _by_pillow(self, page: tifffile.TiffPage, index: int, name: str, working: Working | None) -> Picture:
         try:
             if self._below or _extra(page):
-                raise UnidentifiedImageError  # which Pillow does not reach, or reads without some samples
+                raise UnsupportedError  # which Pillow does not reach, or reads without some samples
             picture = read_tiff_with_pillow(self.data, self._numbers[self.chosen[index]], name, working)
-        except UnidentifiedImageError as error:
+        except UnsupportedError as error:
             many = f" {page.samplesperpixel} samples a pixel," * bool(_extra(page))
             raise ReadError(f"{name}: {_said(page)}{many} is not supported; convert it to gray or RGB") from error
         nodata = None if page.photometric == _PALETTE else _nodata(page)

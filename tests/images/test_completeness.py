@@ -83,14 +83,10 @@ def test_a_jpeg_has_a_scan_for_each_frequency_at_most():
 
 
 @pytest.mark.parametrize("options", [{}, {"progressive": True}], ids=["sequential", "progressive"])
-def test_a_jpeg_without_its_last_marker_is_read_and_one_cut_in_its_data_is_not(options):
+def test_a_jpeg_that_is_cut_off_is_refused(options):
     data = saved("JPEG", **options)
-    whole = decode(data, "x").planes
-    for cut in (1, 2) if not options else ():
-        np.testing.assert_array_equal(decode(data[:-cut], "x").planes, whole)
-    for cut in (6, 100, 1000) if not options else (1, 2, 6, 100, 1000):  # a last scan may be missing
-        said = "x: cannot be decoded (it ends within its pixels); it may be damaged or cut off"
-        assert refusal(data[:-cut]) == said
+    for cut in 1, 2, 6, 100, 1000:
+        assert "image file is truncated" in refusal(data[:-cut])
     inks = saved("JPEG", Image.fromarray(np.dstack([GRAY, 255 - GRAY, GRAY, GRAY]), "CMYK"))
     for whole in saved("JPEG"), inks:
         assert "its pixels end before its last row" in refusal(whole[:-1000] + data[-2:])
