@@ -6,7 +6,6 @@
     formats.py         the table of formats, with the pictures that each can hold, and of what is not read
     reading.py         bytes to a picture, or to pages, one in memory: by plain_formats.py, tiff_reader.py, fits.py,
                        pillow_reader.py for all others, and animation.py, which also writes
-    tiff_samples.py    strips and tiles of a TIFF's page, decompressed and laid out
     jpegs.py           JPEG 2000 as deep as it is coded, in and out; JPEG XL, in
     fits.py            FITS, in and out, by astropy
     ome_zarr.py        OME-Zarr, in and out, by zarr; chunks are decoded to no more than their metadata say

@@ -128,9 +128,6 @@ def frames_of(data: bytes, format_: str, counted: int) -> tuple[int, bool]:
     """Return the number of whole frames, and whether others are missing; ``counted`` is Pillow's number."""
     if format_ == "PNG":
         return _png_frames(data)
-    if format_ == "WEBP":
-        frames, is_cut = pillow_reader.webp_frames(data)
-        return frames, is_cut or frames < counted
     if format_ != "GIF":
         return counted, False
     frames = 0
@@ -247,7 +244,7 @@ class _WebpSink(_AnimationSink):
 
     def add(self, encoded: tuple[bytes, float]) -> None:
         data, milliseconds = encoded
-        chunks = {kind: _riff_chunk(kind, data[start:end]) for kind, start, end in pillow_reader.riff_chunks(data)}
+        chunks = {kind: _riff_chunk(kind, data[start:end]) for kind, start, end in _riff_chunks(data)}
         size = b"".join((side - 1).to_bytes(3, "little") for side in (self._width, self._height))
         if not self._file.tell():
             flags = 0x02 | 0x10 * self._has_alpha | sum(_WEBP_FLAGS.get(kind, 0) for kind in chunks)
@@ -284,3 +281,12 @@ def sink(file: BinaryIO, suffix: str, coding: Coding, *, count: int, plays: int)
 
 def _riff_chunk(kind: bytes, content: bytes) -> bytes:
     return kind + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)
+
+
+def _riff_chunks(data: bytes) -> Iterator[tuple[bytes, int, int]]:
+    """Yield the kind of each chunk of a WebP, and where its content begins and ends, as :func:`chunks_of`."""
+    start = 20
+    while start <= len(data):
+        kind, length = struct.unpack_from("<4sI", data, start - 8)
+        yield kind, start, start + length
+        start += length + length % 2 + 8

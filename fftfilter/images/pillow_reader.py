@@ -32,7 +32,7 @@ from .quiet import DEEP, codec, open_raster, quiet_pillow
 _PIXELS_A_BYTE = {"PNG": 8 * 1032, "GIF": 8 * 4093 // 9, "JPEG": 8 * 64}
 _PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
 _UNSET = 167  # every sample of a PNG before it is decoded, which those keep that are missing in the file
-_SCAN, _END = b"\xff\xda", b"\xff\xd9"
+_SCAN, END_OF_JPEG = b"\xff\xda", b"\xff\xd9"
 _JPEG_MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd8\xff])")
 _LOSSLESS = b"\xff\xc3"
 _FRAMES = (b"\xff\xc0", b"\xff\xc1", b"\xff\xc2", _LOSSLESS, b"\xff\xc9", b"\xff\xca")  # markers of a JPEG's header
@@ -41,10 +41,6 @@ _MOST_SCANS = 3 * 64  # one for each frequency of each color; each takes the tim
 
 def read_with_pillow(data: bytes, name: str, working: Working | None, palette: PaletteRule = "auto") -> Picture | None:
     """Read an image from a file's bytes, None if it has several frames; ``name`` begins the message of an error."""
-    if data[8:12] == b"WEBP":
-        frames, is_cut = webp_frames(data)
-        if is_cut and b"ANMF" in data:  # which Pillow does not open at all
-            raise ReadError(f"{name}: page {frames + 1} is missing, the file ends before it; get a whole copy of it")
     with quiet_pillow():
         image = _opened(io.BytesIO(data))
         if _frames(image) > 1:
@@ -167,7 +163,7 @@ def _is_followed_by_another(image: Image.Image, data: bytes) -> bool:
     """Whether another picture follows, other than those that cameras append: a smaller preview, or one in an index."""
     if image.format == "PNG":
         return data.startswith(PNG_START, check_chunks(data))
-    if image.format != "JPEG" or "mp" in image.info or _END + JPEG_START not in data:
+    if image.format != "JPEG" or "mp" in image.info or END_OF_JPEG + JPEG_START not in data:
         return False  # without a walk through all markers
     rest = data[_jpeg_end(data) + 2 :]
     with suppress(OSError):
@@ -280,21 +276,6 @@ def check_chunks(data: bytes) -> int:
     raise ValueError("it ends before its last chunk")
 
 
-def riff_chunks(data: bytes) -> Iterator[tuple[bytes, int, int]]:
-    """Yield the kind of each chunk of a WebP, and where its content begins and ends, as :func:`chunks_of`."""
-    start = 20
-    while start <= len(data):
-        kind, length = struct.unpack_from("<4sI", data, start - 8)
-        yield kind, start, start + length
-        start += length + length % 2 + 8
-
-
-def webp_frames(data: bytes) -> tuple[int, bool]:
-    """Return the number of whole frames of an animated WebP, and whether the file is cut off."""
-    frames = [end <= len(data) for kind, _, end in riff_chunks(data) if kind == b"ANMF"]
-    return sum(frames), not all(frames) or len(data) < 8 + int.from_bytes(data[4:8], "little")
-
-
 def jpeg_size(data: bytes) -> tuple[int, int] | None:
     """Return the width and height that the header of a JPEG says, None without one."""
     for kind, start in _markers(data):
@@ -319,13 +300,13 @@ def _jpeg_end(data: bytes) -> int:
         scans += kind == _SCAN
         if scans > _MOST_SCANS:
             raise ValueError(f"it has more than {_MOST_SCANS} scans")
-        if kind == _END:
-            return start - len(_END)
+        if kind == END_OF_JPEG:
+            return start - len(END_OF_JPEG)
     return len(data)
 
 
 def _needs_more(data: bytes, *, is_deep: bool = False) -> bool:
     """Whether a JPEG, given up to its end, lacks pixels: then those that are decoded depend on what follows."""
-    ends = [data.rstrip(b"\xff") + bytes((filler,)) * 64 + _END for filler in (0x00, 0x55)]
+    ends = [data.rstrip(b"\xff") + bytes((filler,)) * 64 + END_OF_JPEG for filler in (0x00, 0x55)]
     first, second = (_deep_jpeg(each) if is_deep else open_raster(io.BytesIO(each), "JPEG") for each in ends)
     return first.tobytes() != second.tobytes()

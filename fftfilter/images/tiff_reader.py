@@ -3,8 +3,9 @@
 Thumbnails and pyramid levels are skipped; the mask behind a page says which of its pixels are valid. ImageJ and OME
 describe all pages in the first one; the description is corrected for those that are kept.
 
-Gray, RGB and palettes of all real types are read here and in tiff_samples.py, CMYK, JPEG and fax through Pillow.
-tifffile reads the tags. A strip that is missing or too short is an error. Of a DNG the main picture is read, which lies
+Gray, RGB and palettes of all real types are read here, CMYK, JPEG and fax through Pillow. tifffile reads the tags,
+imagecodecs decompresses strips and tiles, into a buffer of the size that the tags speak of: what would be larger is
+refused. A strip that is missing or too short is an error. Of a DNG the main picture is read, which lies
 below its thumbnail, if it is developed.
 """
 
@@ -15,6 +16,7 @@ import re
 import struct
 from bisect import bisect
 from collections.abc import MutableMapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from threading import Lock
@@ -25,6 +27,7 @@ import tifffile
 
 from ..errors import ReadError, TooLargeError
 from ..files.sources import Content, as_file
+from . import jpegs
 from .formats import UnsupportedError, told
 from .metadata import ORIENTATION_TAG, of_tiff, upright
 from .pages import Pages, PaletteRule
@@ -44,10 +47,9 @@ from .picture import (
     spread,
     table_of,
 )
-from .pillow_reader import jpeg_size, read_tiff_with_pillow
+from .pillow_reader import END_OF_JPEG, jpeg_size, read_tiff_with_pillow
 from .pixel_size import IS_OME, PixelSize, axes_of, depth_of, of_series
-from .quiet import damage_as_error, silence
-from .tiff_samples import cut, is_known, lengths, stored_samples, turns_to_rgb
+from .quiet import codec, damage_as_error, silence
 
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE, _CMYK, _YCBCR = 0, 1, 2, 3, 5, 6
 _MOSAIC, _LINEAR = 32803, 34892  # raw data of cameras, with one color a pixel, and with all
@@ -70,6 +72,23 @@ _OME_OWN = re.compile(r'(<(?:\w+:)?OME\b[^<>]*?)\sUUID="[^"]*"')
 _OME_DATA = re.compile(r"<(?:\w+:)?TiffData\b")
 _DESCRIPTION_OF_ALL = "the description of all pages"
 _OME_BITS = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?) SignificantBits="[^"]*"')
+# Compressions, and how imagecodecs calls them: those of bytes, and those of images of their own.
+_NONE, _LERC, _LERC_PARAMETERS = 1, 34887, 50674
+_LOSSY_JPEG = 34892
+_JPEGS = (6, 7, 33007, _LOSSY_JPEG)
+_BYTES = {5: "lzw", 8: "deflate", 32773: "packbits", 32946: "deflate", 34925: "lzma", 50000: "zstd"}
+_IMAGES = {
+    **dict.fromkeys((33003, 33004, 33005, 34712), "jpeg2k"),
+    **dict.fromkeys((22610, 34934), "jpegxr"),
+    **dict.fromkeys((50002, 52546), "jpegxl"),
+    _LERC: "lerc",
+    34933: "png",
+    50001: "webp",
+}
+_KNOWN = (_NONE, *_BYTES, *_IMAGES)
+_INSIDE_LERC = {1: "deflate", 2: "zstd"}
+_STRIP = 1 << 16  # bytes of a strip that is cut from a larger one
+_LITTLE = 4096  # more bytes than compressions add to what they cannot make smaller
 
 
 class Link(NamedTuple):
@@ -188,7 +207,7 @@ class TiffPages(Pages):
             odd = "turned, " * (page.tags.valueof(ORIENTATION_TAG, 1) != 1) + "with a mask, " * bool(self._mask(index))
             if odd or self._below or not is_laid_out_here(page):
                 raise TooLargeError(f"{name}: {_said(page)} {odd}{NOT_BY_STRIPS}")
-            cut(page)
+            _cut(page)
             first = self._picture(page, index, name, None, (0, 1))
             if _has_palette(page) and first.table is None:
                 raise TooLargeError(f"{name}: a TIFF of palette colors {NOT_BY_STRIPS}")
@@ -288,7 +307,7 @@ class TiffPages(Pages):
         self._file.filehandle.seek(offset)
         page = tifffile.TiffPage(self._file, index=number)
         if page.compression == 1 and not any(page.databytecounts) and any(page.dataoffsets):
-            page.databytecounts = lengths(page)
+            page.databytecounts = _lengths(page)
         return page
 
     def _page(self, number: int) -> tifffile.TiffPage:
@@ -423,11 +442,13 @@ def _check_segments(page: tifffile.TiffPage, data: Content, name: str) -> None:
 
 def is_laid_out_here(page: tifffile.TiffPage) -> bool:
     """Tell whether a page is read here, else by Pillow."""
-    is_palette = _has_palette(page)
-    is_ycbcr = page.photometric == _YCBCR and turns_to_rgb(page)
+    is_palette, coding = _has_palette(page), page.compression
+    is_ycbcr = page.photometric == _YCBCR and coding in (*_JPEGS, *_IMAGES)  # whose decoders turn it into RGB
+    # Of JPEG with 8 bits libtiff sees where it is cut off.
+    is_known = page.bitspersample != 8 or coding == _LOSSY_JPEG if coding in _JPEGS else coding in _KNOWN
     return (
         (is_palette or page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _LINEAR) or is_ycbcr)
-        and is_known(page)
+        and is_known
         and isinstance(page.bitspersample, int)
         and page.bitspersample not in (1, 2, 4)
         and page.dtype is not None
@@ -464,9 +485,9 @@ def _laid_out(
 ) -> Picture:
     """Return a page's picture, of samples and a nodata value for which 0 is black, without its metadata.
 
-    ``some`` are the rows as for :func:`stored_samples`.
+    ``some`` are the rows as for :func:`_stored_samples`.
     """
-    bands = stored_samples(page, data, page.nodata, some)
+    bands = _stored_samples(page, data, page.nodata, some)
     if bands.dtype not in (U8, U16):
         with np.errstate(over="ignore"):  # beyond float32 is infinite
             bands = bands.astype(F32)
@@ -505,3 +526,128 @@ def _parted(samples: Samples, page: tifffile.TiffPage) -> tuple[Samples, Samples
         exact = planes[:colors].astype(np.float64) * white / np.where(alpha > 0, alpha, white)
         planes[:colors] = exact if planes.dtype == F32 else np.rint(exact).clip(0, white)
     return planes, alpha
+
+
+# Strips and tiles
+
+
+def _lengths(page: tifffile.TiffPage) -> tuple[int, ...]:
+    """Return the lengths of a page's strips or tiles without compression."""
+    if page.is_tiled:
+        return (page.tilelength * _bytes_per_row(page),) * len(page.dataoffsets)
+    per_plane = math.prod(page.chunked) // page.shaped[0]
+    rows = (
+        min(page.rowsperstrip, page.imagelength - i % per_plane * page.rowsperstrip)
+        for i in range(len(page.dataoffsets))
+    )
+    return tuple(each * _bytes_per_row(page) for each in rows)
+
+
+def _bytes_per_row(page: tifffile.TiffPage) -> int:
+    across = page.tilewidth if page.is_tiled else page.imagewidth
+    return -(-across * page.shaped[-1] * int(page.bitspersample) // 8)
+
+
+def _cut(page: tifffile.TiffPage) -> None:
+    """Take one strip of all rows, or one for each plane, for many: without compression any rows can be read alone."""
+    if page.compression != _NONE or page.is_tiled or page.rowsperstrip < page.imagelength:
+        return
+    by_row = _bytes_per_row(page)
+    if any(length < by_row * page.imagelength for length in page.databytecounts):
+        raise ValueError("strip ends early")
+    page.rowsperstrip = max(1, _STRIP // by_row)
+    starts = range(0, page.imagelength * by_row, page.rowsperstrip * by_row)
+    page.dataoffsets = tuple(offset + start for offset in page.dataoffsets for start in starts)
+    page.databytecounts = _lengths(page)
+
+
+def _stored_samples(
+    page: tifffile.TiffPage, data: Content, missing: float, some: tuple[int, int] | None = None
+) -> Samples:
+    """Return a page's samples as they are stored, (channels, height, width); those of tiles left out are ``missing``.
+
+    ``some`` are the first of the rows that are wanted, and the one behind the last. Raises ReadError, and the errors of
+    decoders.
+    """
+    first, stop = some or (0, page.imagelength)
+    found = np.full((*page.shaped[:2], stop - first, *page.shaped[3:]), missing, page.dtype)
+    rows, across = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
+    planes, beside = page.shaped[0], -(-page.imagewidth // across)
+    per_plane = math.prod(page.chunked) // planes
+    wanted = range(first // rows * beside, min(-(-stop // rows) * beside, per_plane))
+    compression, tables = page.compression, page.jpegtables
+    if compression in _BYTES:
+        page.compression = tifffile.COMPRESSION.NONE  # it is undone before tifffile's turn
+    stored: Any
+    decode: Any = page.decode
+    for index in (plane * per_plane + each for plane in range(planes) for each in wanted):
+        if index >= len(page.dataoffsets) or not (length := page.databytecounts[index]):
+            continue
+        start = page.dataoffsets[index]
+        # The last strip of a plane has the rows that are left, a tile has always all.
+        tall = rows if page.is_tiled else min(rows, page.imagelength - index % per_plane * rows)
+        stored = data[start : start + length]
+        if compression in _IMAGES:
+            part = _image(stored, page, _IMAGES[compression], (tall, across))
+        else:
+            if compression in _JPEGS:
+                _refuse_jpeg(stored, (tall, across), index)
+            elif name := _BYTES.get(compression):
+                # Some writers make the last strip as high as the others.
+                most = rows if page.is_tiled else min(rows, page.imagelength)
+                stored = codec(f"{name}_decode")(stored, out=most * _bytes_per_row(page))
+            part = decode(stored, index, jpegtables=tables)[0][0]
+        plane, _, y, x, _ = decode(None, index)[1]
+        above = max(0, first - y)
+        whole = found[plane, 0, max(0, y - first) : max(0, y + tall - first), x : x + across]
+        part = part[above : above + len(whole), : whole.shape[1]]
+        whole[: len(part)] = part
+    page.compression = compression
+    return np.ascontiguousarray(found[:, 0].transpose(0, 3, 1, 2)).reshape(-1, *found.shape[2:4])
+
+
+def _refuse_jpeg(stored: bytes, sides: tuple[int, int], index: int) -> None:
+    """Raise ValueError for a JPEG that is larger than its place, or that has no end, which imagecodecs makes up."""
+    width, height = jpeg_size(stored) or (math.inf, math.inf)
+    if height > sides[0] or width > sides[1]:
+        raise ValueError(f"JPEG {index + 1} is larger than its place")
+    if not stored[-_LITTLE:].rstrip(b"\0").endswith(END_OF_JPEG):
+        raise ValueError(f"JPEG {index + 1} ends early")
+
+
+def _image(stored: Any, page: tifffile.TiffPage, name: str, sides: tuple[int, int]) -> Samples:
+    """Return the samples (height, width, channels) of a strip or tile that is an image file of its own."""
+    if name == "lerc":
+        return _of_lerc(stored, page, sides)
+    channels = page.shaped[-1]
+    # It may leave alpha out where all is opaque.
+    options = {"hasalpha": channels == 4} if name == "webp" else {}
+    # What is at an edge may be as large as what is left of the picture there.
+    height, width = map(min, sides, page.shaped[2:4])
+    *others, last = sizes = sorted({sides, (height, sides[1]), (height, width)}, reverse=True)
+    if name == "jpeg2k" and (found := jpegs.coded(bytes(stored))[:2]) not in sizes:
+        raise ValueError(f"it is {found[1]} x {found[0]} pixels large")  # which the decoder sees only afterwards
+
+    def decoded(size: tuple[int, int]) -> Samples:
+        made: Samples = codec(f"{name}_decode")(stored, out=np.empty((*size, channels), page.dtype), **options)
+        return made.reshape(*size, channels)
+
+    for size in others:
+        with suppress(ValueError):
+            return decoded(size)
+    return decoded(last)
+
+
+def _of_lerc(stored: Any, page: tifffile.TiffPage, sides: tuple[int, int]) -> Samples:
+    """Return the samples of a strip or tile of LERC, NaN where it has no float: tifffile takes these for 0."""
+    size = math.prod(sides) * page.shaped[-1] * np.dtype(page.dtype).itemsize
+    if inner := _INSIDE_LERC.get(page.tags.valueof(_LERC_PARAMETERS, (0, 0))[1]):
+        stored = codec(f"{inner}_decode")(stored, out=2 * size + _LITTLE)  # no more bytes than that
+    values, valid = codec("lerc_decode")(bytes(stored), masks=True, out=bytearray(size))
+    if values.ndim == 3 and values.shape[2] != page.shaped[-1]:  # channels come first, and so do masks of their own
+        values = np.moveaxis(values, 0, 2)
+        valid = valid if valid is None or valid.ndim == 2 else np.moveaxis(valid, 0, 2)
+    if valid is not None and values.dtype.kind == "f":
+        values[~valid] = np.nan
+    made: Samples = values.reshape(*sides, -1)
+    return made

@@ -210,9 +210,10 @@ def test_the_frame_that_is_missing_has_its_number():
         read(data[:-50])
     _, found = read(data[:-50], "-3")
     np.testing.assert_array_equal([got.planes[0] for got, _ in found], GRAY[:3])
-    for suffix in (".png", ".webp"):
-        with pytest.raises(ReadError, match=r"x: page 4 is missing"):
-            read(saved(suffix, GRAY)[:-50])
+    with pytest.raises(ReadError, match=r"x: page 4 is missing"):
+        read(saved(".png", GRAY)[:-50])
+    with pytest.raises(ReadError, match=r"^x: cannot be decoded .* damaged or cut off$"):
+        read(saved(".webp", GRAY)[:-50])
     with pytest.raises(ReadError, match=r"^x: page 1 is missing, the file ends before it; get a whole copy of it$"):
         read(saved(".png", GRAY)[:200])
 
