@@ -88,7 +88,6 @@ class AnimationPages(Pages):
             self.milliseconds = float(shown) if isinstance(shown, int | float) else None
             if self._kind is None:
                 samples = pillow_reader.read_as_it_is(self._image)
-                samples = pillow_reader.with_alpha_of_one_color(self._image, samples, self._rawmode)
             else:
                 has_color, has_alpha = self._kind
                 bands = [0, 1, 2] if has_color else [0]

@@ -61,6 +61,8 @@ _JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_q
 _TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True, has_tables=True, has_integers=True, has_recipe=True)
 _FITS = Format("FITS", gray=32, color=None, pages=True, has_integers=True, has_recipe=True, encoder=(8, 0, 20_000_000))
 _WEBP = Format("WEBP", alpha=True, longest=16383, has_quality=True, pages=True, is_shown=True, encoder=(33, 1, 0))
+_GIF = Format("GIF", alpha=True, shades_of_alpha=False, longest=65535, lossy=True, pages=True, encoder=(0, 6, 0))
+_GIF = _GIF._replace(is_shown=True, has_tables=True)
 _JPEG2000 = Format("JPEG2000", gray=16, color=16, alpha=True, encoder=(0, 15, 0))
 # Standard output gets the first extension of a format.
 FORMATS = {
@@ -80,17 +82,7 @@ FORMATS = {
     ".webp": _WEBP._replace(options={"lossless": True, "exact": True}),
     ".avif": _JPEG._replace(name="AVIF", alpha=True, longest=65536, encoder=(17, 5, 0)),
     ".bmp": Format("BMP"),
-    ".gif": Format(
-        "GIF",
-        alpha=True,
-        shades_of_alpha=False,
-        longest=65535,
-        lossy=True,
-        pages=True,
-        is_shown=True,
-        has_tables=True,
-        encoder=(0, 6, 0),
-    ),
+    ".gif": _GIF,
     ".tga": Format("TGA", alpha=True, longest=65535, encoder=(0, 4, 0)),
     ".sgi": Format("SGI", longest=65535),
     ".pcx": Format("PCX", longest=65535),
@@ -243,12 +235,7 @@ _STARTS: tuple[tuple[int, str, str, str], ...] = (
     (0, "FUJIFILMCCD-RAW|IIU\0|IIR[OS]|MMOR", *_RAW),
     (4, "ftyp|moov", *_VIDEO),
     (0, "RIFF....AVI |OggS|\x1aE\xdf\xa3|\0\0\1[\xba\xb3]", *_VIDEO),
-    (
-        0,
-        r"#\?(RADIANCE|RGBE)|v/1\x01",
-        "Radiance HDR or OpenEXR",
-        "convert it to a TIFF of floats, as by oiiotool",
-    ),
+    (0, r"#\?(RADIANCE|RGBE)|v/1\x01", "Radiance HDR or OpenEXR", "convert it to a TIFF of floats, as by oiiotool"),
     (128, "DICM", "DICOM", "convert it to a TIFF, for example by dcm2img or pydicom"),
     (0, "%PDF|%!PS", "PDF or PostScript", "draw its pages, for example by pdftoppm -r 300 -png"),
     (0, "8BPS", "a Photoshop file other than of 8 bits a sample", "save it as a TIFF"),

@@ -54,16 +54,18 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
         image.fp = io.BytesIO(data[:-_PCX_PALETTE])  # or Pillow would take it for rows that are missing
     if image.format == "PNG":
         _fill(image, _UNSET)
-    rawmode = rawmode_of(image)  # Once loaded, the image no longer has it.
+    # Of few or of 16 bits Pillow compares the one transparent gray with others than the file has.
+    has_odd_gray = "transparency" in image.info and (image.mode in ("1", "I;16") or rawmode_of(image) in ("L;2", "L;4"))
+    is_by_codec = has_odd_gray or is_narrowed(image)  # Once loaded, the image no longer says it.
     table = _table(image, palette)
-    is_narrow = is_narrowed(image)
-    if is_narrow:
-        samples = _decoded(image, data, len(rawmode.partition(";")[0]))
+    if is_by_codec:
+        samples = _decoded(image, data)
+    elif table is None:
+        samples = read_as_it_is(image)
     else:
-        samples = read_as_it_is(image) if table is None else _indices(image)
-    if not is_narrow or image.format == "JPEG":
+        samples = _indices(image)
+    if not is_by_codec or image.format == "JPEG":
         refuse_missing_rows(image, data)
-    samples = with_alpha_of_one_color(image, samples, rawmode)
     return upright(picture_of(image, samples, table, data), orientation_of(image))
 
 
@@ -84,14 +86,14 @@ def _opened(file: BinaryIO) -> ImageFile.ImageFile:
         return image
 
 
-def _decoded(image: ImageFile.ImageFile, data: bytes, channels: int) -> Samples:
-    """Return the samples (height, width, channels) of a file that Pillow narrows, channels of a PNG."""
+def _decoded(image: ImageFile.ImageFile, data: bytes) -> Samples:
+    """Return the samples (height, width) or (height, width, channels) of a file that Pillow narrows."""
     if image.format == "AVIF":
         return stretched(codec("avif_decode")(data), image.info[DEEP])
     if image.format == "JPEG":
         return _deep_jpeg(data)
     samples: Samples = codec("png_decode")(data)
-    return samples[..., :channels]  # without the alpha that libpng makes of one transparent color
+    return samples
 
 
 def _deep_jpeg(data: bytes) -> Samples:
@@ -198,6 +200,8 @@ def read_as_it_is(image: ImageFile.ImageFile) -> Samples:
         colors = np.asarray(image.convert("RGB" if opaque else "RGBA"))
         is_gray = (colors[..., 0] == colors[..., 1]).all() and (colors[..., 1] == colors[..., 2]).all()
         return colors[..., 2:] if is_gray else colors
+    if mode in ("L", "RGB") and "transparency" in image.info:  # one gray or color that a PNG calls transparent
+        return np.asarray(image.convert("LA" if mode == "L" else "RGBA"))
     if mode == "1":
         return np.asarray(image).astype(np.uint8) * np.uint8(255)
     if mode.startswith("I"):
@@ -205,20 +209,6 @@ def read_as_it_is(image: ImageFile.ImageFile) -> Samples:
     if mode in ("L", "LA", "RGB", "RGBA", "F"):
         return np.asarray(image)
     return np.asarray(image.convert("LA" if mode == "La" else "RGB"))
-
-
-def with_alpha_of_one_color(image: Image.Image, samples: Samples, rawmode: str) -> Samples:
-    """Turn the one gray or color that a PNG calls transparent into alpha."""
-    transparent = image.info.get("transparency")
-    if transparent is None or image.mode not in ("1", "L", "I;16", "RGB"):
-        return samples
-    pixels = samples.reshape(*samples.shape[:2], -1)
-    # Pillow stretches samples of 1, 2 and 4 bits to 8 bits, but not the transparent gray (of 1 bit some versions do).
-    wanted = min(transparent, 1) * 255 if image.mode == "1" else transparent
-    stretch = {"L;2": 85, "L;4": 17}.get(rawmode, 1)
-    is_transparent = (pixels == np.asarray(wanted) * stretch).all(axis=2, keepdims=True)
-    alpha = np.where(is_transparent, 0, MAXVAL_OF[samples.dtype]).astype(samples.dtype)
-    return np.concatenate([pixels, alpha], axis=2)
 
 
 def rawmode_of(image: ImageFile.ImageFile) -> str:
