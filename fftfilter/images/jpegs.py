@@ -28,7 +28,6 @@ from .quiet import codec, open_raster
 
 _PLACES = bytes.fromhex("b14bf8bd083d4b43a5ae8cd7d5a6ce03"), b"gml.root-instance"  # GeoJP2's mark, and GML's
 _ALPHA = (1, 2)
-_COMMENT, _LATIN = 0xFF64, 1
 _UNKNOWN, _RGB, _GRAY = 0, 16, 17
 _RATIOS = ((1, 1), (6, 5), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1))  # of the sides of a JPEG XL
 _BOXES = (b"Exif", b"xml ", b"jumb", b"brob")  # of a JPEG XL, with metadata
@@ -128,22 +127,17 @@ def _less_place(metadata: Metadata, data: bytes) -> Metadata:
     return replace(metadata, left_out=(*metadata.left_out, PLACE)) if is_lost else metadata
 
 
-def encode(samples: Samples, comment: bytes = b"") -> bytes:
+def encode(samples: Samples) -> bytes:
     """Return a file of samples (height, width, channels) of 16 bits, alpha last."""
     channels = samples.shape[2]
     made: bytes = codec("jpeg2k_encode")(samples.squeeze(), level=0, codecformat="jp2")
-    at = made.find(JPEG2000_STARTS[1])
-    head, codestream = made[: at - 8], made[at:]
-    if channels in (2, 4):
-        kinds = (each for i in range(channels) for each in ((i, 0, i + 1) if i < channels - 1 else (i, 1, 0)))
-        box = struct.pack(f">I4sH{3 * channels}H", 10 + 6 * channels, b"cdef", channels, *kinds)
-        start = head.find(b"jp2h") - 4
-        head = head[:start] + struct.pack(">I", len(head) - start + len(box)) + head[start + 4 :] + box
-    if comment:
-        after = 4 + int.from_bytes(codestream[4:6])
-        segment = struct.pack(">3H", _COMMENT, 4 + len(comment), _LATIN) + comment
-        codestream = codestream[:after] + segment + codestream[after:]
-    return head + struct.pack(">I4s", 8 + len(codestream), b"jp2c") + codestream
+    if channels not in (2, 4):
+        return made
+    kinds = (each for i in range(channels) for each in ((i, 0, i + 1) if i < channels - 1 else (i, 1, 0)))
+    box = struct.pack(f">I4sH{3 * channels}H", 10 + 6 * channels, b"cdef", channels, *kinds)
+    start, end = made.find(b"jp2h") - 4, made.find(JPEG2000_STARTS[1]) - 8
+    length = struct.pack(">I", end - start + len(box))
+    return b"".join((made[:start], length, made[start + 4 : end], box, made[end:]))
 
 
 # JPEG XL, which Pillow does not read at all

@@ -2,9 +2,8 @@
 
     gather(image), of_tiff(data) -> Metadata -> fitting -> png_chunks, tiff_tags or pillow_options
 
-An output gets what its format can hold. PNG holds all text, TIFF a few keywords, and JPEG, GIF and JPEG 2000 a
-comment. Metadata that are damaged, or no longer fit the picture, are left out without an error: the picture matters
-more.
+An output gets what its format can hold. PNG holds all text, TIFF a few keywords, and JPEG and GIF a comment. Metadata
+that are damaged, or no longer fit the picture, are left out without an error: the picture matters more.
 """
 
 from __future__ import annotations
@@ -134,7 +133,7 @@ class Metadata:
             is_described = "Description" in self.text or (self.recipe and _DESCRIPTION_TAG in tags_of(self.exif))
             fits["recipe"] = not (self.recipe and is_described)
             text = {key: words for key, words in self.text.items() if key in _TEXT_TAGS}
-        elif format_ in ("JPEG", "GIF", "JPEG2000"):
+        elif format_ in ("JPEG", "GIF"):
             comment = self.text.get(_COMMENT, "")
             text = {_COMMENT: comment} if 0 < len(comment.encode("utf-8", "replace")) < _MOST_IN_MARKER else {}
         kept = Metadata(text=text, **{name: getattr(self, name) for name, each in fits.items() if each})

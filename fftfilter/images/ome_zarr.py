@@ -18,7 +18,6 @@ import os
 import shutil
 import stat
 import sys
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -39,7 +38,7 @@ from ..errors import ParameterError, ReadError, TooLargeError
 from ..files.messages import FileName, first_line, quoted_if_odd
 from ..files.sources import digest_of
 from ..files.urls import is_name
-from ..system import lacking, threads
+from ..system import lacking
 from .formats import unfinished_zarr
 from .metadata import Metadata
 from .pages import Pages, Sink
@@ -48,13 +47,11 @@ from .pixel_size import of_axes
 from .quiet import codec, damage_as_error, quiet
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
     from io import FileIO
 
 _VERSIONS = ("0.4", "0.5")
 # The journal's name, and the length of its lines.
 _JOURNAL, _LINE = ".fftfilter-done", 19
-_THREADS = 4  # that write
 # Bytes of a chunk that may be more than so many times those of the array in it. Pixels of a chunk, of which fewer are
 # read sooner than the chunk is found, and how many such chunks a plane may have.
 _LARGE, _PART, _SMALL, _MANY = 1 << 27, 16, 1 << 10, 1 << 13
@@ -302,11 +299,9 @@ def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrS
         # A killed run may have written half a line.
         done = {int(line) for line in lines if len(line) == _LINE and line[:-1].isdigit()}
         pages.chosen = [number for number in pages.chosen if number not in done]
-        sink = ZarrSink(folder, pages, journal)
         try:
-            yield sink
+            yield ZarrSink(folder, pages, journal)
         finally:
-            sink.close()
             if os.fstat(journal.fileno()).st_size == len(key):
                 shutil.rmtree(folder)  # no plane is done
     folder.rename(target)
@@ -330,11 +325,7 @@ def part(target: FileName, pages: ZarrPages) -> Iterator[ZarrSink]:
     """Give a sink for some planes of an output that :func:`growing` has begun, in another process perhaps."""
     folder = unfinished_zarr(target)
     with (folder / _JOURNAL).open("ab", buffering=0) as journal:
-        sink = ZarrSink(folder, pages, journal, is_part=True)
-        try:
-            yield sink
-        finally:
-            sink.close()
+        yield ZarrSink(folder, pages, journal, is_part=True)
 
 
 class ZarrSink(Sink):
@@ -347,8 +338,6 @@ class ZarrSink(Sink):
         while len(self._shapes) < pages.levels and max(self._shapes[-1][-2:]) > 1:
             self._shapes.append((*pages.lead, *(-(-side // 2) for side in self._shapes[-1][-2:])))
         self._levels: list[Any] = []
-        self._threads = threads(_THREADS, "zarr")
-        self._writing: deque[tuple[int, Future[None]]] = deque()
 
     def _level(self, number: int, dtype: np.dtype[Any]) -> Any:
         """Return the array of a level, coded like the one that was read, with chunks of one plane."""
@@ -384,41 +373,23 @@ class ZarrSink(Sink):
         return planes
 
     def add(self, encoded: list[Samples]) -> None:
-        if not self._levels:
-            with self._codecs(), quiet():
-                self._levels = [self._level(i, plane.dtype) for i, plane in enumerate(encoded)]
         number = next(self._left)
-        self._writing.append((number, self._threads.submit(self._write, self._pages.place(number), encoded)))
-        self._note(_THREADS)
-
-    def _write(self, place: tuple[int, ...], planes: list[Samples]) -> None:
-        with self._codecs():
-            for level, plane in zip(self._levels, planes, strict=True):
-                level[place or ...] = plane
-
-    @contextmanager
-    def _codecs(self) -> Iterator[None]:
         try:
-            yield
+            with quiet():
+                self._levels = self._levels or [self._level(i, plane.dtype) for i, plane in enumerate(encoded)]
+            self._write(self._pages.place(number), encoded)
         except (OSError, MemoryError):
             raise
         except Exception as error:  # zarr decodes by damaged settings of a codec that it cannot encode by
             name, said = self._pages.name, first_line(error)
             raise ReadError(f"{name}: OUT cannot be compressed as IN is ({said}); save IN anew") from error
+        self._journal.write(b"%0*d\n" % (_LINE - 1, number))
 
-    def _note(self, most: int = 0) -> None:
-        """Enter planes into the journal when they are written, until ``most`` are left."""
-        while len(self._writing) > most:
-            number, writing = self._writing.popleft()
-            writing.result()
-            self._journal.write(b"%0*d\n" % (_LINE - 1, number))
-
-    def close(self) -> None:
-        """Wait for the threads."""
-        self._threads.shutdown(cancel_futures=True)
+    def _write(self, place: tuple[int, ...], planes: list[Samples]) -> None:
+        for level, plane in zip(self._levels, planes, strict=True):
+            level[place or ...] = plane
 
     def finish(self) -> None:
-        self._note()
         if self._is_part:
             return
         pages, attributes = self._pages, self._pages.attributes

@@ -197,12 +197,11 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     options = dict(kind.options if coding.quality is None else {"quality": coding.quality})
     if metadata:
         options |= metadata.pillow_options()
-    if kind.name != "JPEG2000":
+    if kind.name != "JPEG2000" or samples.dtype == U8:
         return [_by_pillow(samples, kind.name, options, picture.table)]
     from . import jpegs
 
-    is_deep = samples.dtype == U16
-    return [jpegs.encode(samples, options.get("comment", b"")) if is_deep else _by_pillow(samples, "JPEG2000", options)]
+    return [jpegs.encode(samples)]
 
 
 def encode_plain(picture: Picture, suffix: str, height: int = 0) -> Parts:
