@@ -23,24 +23,22 @@ from .. import imported_on_first_use
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .animation import sink
     from .formats import COMPRESSIONS, Coding, check_fits, extensions, is_lossy, is_zarr, refuse_coding, suffix_of
     from .pages import Asked, Pages
     from .picture import Depth, Picture, Size
     from .pixel_size import PixelSize, pixel_size_of
     from .reading import by_strips, decode, measure, opened, pages_of, raw, read, read_mask, read_otherwise
-    from .writing import check_output, check_page, depth_as, encoded, strip_sink, suffix_of_pages, write
+    from .writing import check_output, check_page, depth_as, encoded, sink, strip_rows, suffix_of_pages, write
 else:
     # `extensions` alone must not wait for NumPy.
     __getattr__ = imported_on_first_use(
         __name__,
         {
-            ".animation": "sink",
             ".formats": "COMPRESSIONS Coding check_fits extensions is_lossy is_zarr refuse_coding suffix_of",
             ".pages": "Asked Pages",
             ".picture": "Depth Picture Size",
             ".pixel_size": "PixelSize pixel_size_of",
             ".reading": "by_strips decode measure opened pages_of raw read read_mask read_otherwise",
-            ".writing": "check_output check_page depth_as encoded strip_sink suffix_of_pages write",
+            ".writing": "check_output check_page depth_as encoded sink strip_rows suffix_of_pages write",
         },
     )

@@ -16,7 +16,7 @@ from __future__ import annotations
 import io
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from itertools import count, takewhile
@@ -24,14 +24,13 @@ from typing import BinaryIO
 
 import numpy as np
 
+from ..files.atomic import Parts
 from . import pillow_reader
-from .formats import FORMATS, Coding
 from .metadata import orientation_of, upright
 from .pages import Pages, Sink
-from .picture import Picture, Working
+from .picture import CLEAR, Picture, Working
 from .png_writer import chunk, chunks_of
 from .quiet import damage_as_error, open_raster, quiet_pillow
-from .writing import CLEAR, encode
 
 _DEFAULT_MILLISECONDS = 100.0  # of the pages of a file without durations
 _GIF_EXTENSION, _GIF_IMAGE, _GIF_END = 0x21, 0x2C, 0x3B
@@ -172,15 +171,14 @@ def _png_frames(data: bytes) -> tuple[int, bool]:
 
 
 class _AnimationSink(Sink):
-    def __init__(self, file: BinaryIO, suffix: str, coding: Coding, pages: int, plays: int) -> None:
-        self._file, self._suffix, self._coding = file, suffix, coding
-        self._pages, self._plays = pages, plays
+    def __init__(self, file: BinaryIO, encode: Callable[[Picture], Parts], pages: int, plays: int) -> None:
+        self._file, self._encode, self._pages, self._plays = file, encode, pages, plays
 
     def encode(self, picture: Picture, milliseconds: float | None) -> tuple[bytes, float]:
         """Return a frame as a file of its own, and how long it is shown."""
         self._height, self._width = picture.planes.shape[1:]  # which all frames have in common, as they have alpha
         self._has_alpha = picture.alpha is not None
-        data = b"".join(encode(picture, self._suffix, self._coding))
+        data = b"".join(self._encode(picture))
         return data, _DEFAULT_MILLISECONDS if milliseconds is None else milliseconds
 
 
@@ -262,20 +260,7 @@ class _WebpSink(_AnimationSink):
         self._file.write(struct.pack("<I", length - 8))
 
 
-_SINKS: dict[str, type[_AnimationSink]] = {"GIF": _GifSink, "PNG": _PngSink, "WEBP": _WebpSink}
-
-
-def sink(file: BinaryIO, suffix: str, coding: Coding, *, count: int, plays: int) -> Sink:
-    """Return a sink for a file with this extension, a key of FORMATS that holds many pages."""
-    if FORMATS[suffix].name == "TIFF":
-        from .tiff_writer import TiffSink
-
-        return TiffSink(file, coding)
-    if FORMATS[suffix].name == "FITS":
-        from .fits import FitsSink
-
-        return FitsSink(file, suffix, count)
-    return _SINKS[FORMATS[suffix].name](file, suffix, coding, count, plays)
+SINKS: dict[str, type[_AnimationSink]] = {"GIF": _GifSink, "PNG": _PngSink, "WEBP": _WebpSink}
 
 
 def _riff_chunk(kind: bytes, content: bytes) -> bytes:

@@ -27,6 +27,7 @@ LARGEST = float(np.finfo(F32).max)
 MAXVAL_OF = {U8: 255, U16: 65535, F32: 1}  # the sample that stands for white, by type; only netpbm's files have others
 # GDAL's part by which floats may differ from a nodata value, and that of sentinels, whose text has few digits.
 _SAME, _SENTINEL, _SAME_SENTINEL = 1e-6, 1e30, 1e-2
+CLEAR = 255  # a GIF's entry for transparent pixels: the last one, in every frame of an animation
 WHITE = 257  # tables have 16 bits, as in a TIFF; this times a level of 8 bits is the same color
 
 

@@ -248,13 +248,13 @@ def encode_npy(samples: Samples, height: int = 0) -> Parts:
 
 
 class PlainSink(Sink):
-    """A file that grows by rows of one picture of a height, which ``encode`` makes parts of a file of."""
+    """A file that grows by rows of one picture, which ``encode`` makes parts of the file of."""
 
-    def __init__(self, file: BinaryIO, encode: Callable[[Picture, int], Parts], height: int) -> None:
-        self._file, self._encode, self._height = file, encode, height
+    def __init__(self, file: BinaryIO, encode: Callable[[Picture], Parts]) -> None:
+        self._file, self._encode = file, encode
 
     def encode(self, picture: Picture, milliseconds: float | None = None) -> Parts:  # noqa: ARG002
-        return self._encode(picture, self._height)
+        return self._encode(picture)
 
     def add(self, encoded: Parts) -> None:
         self._file.writelines(encoded[1:] if self._file.tell() else encoded)

@@ -23,7 +23,7 @@ from ..files.sources import Times, identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
 from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, check_fits, is_zarr, misfit, suffix_of
-from .picture import F32, MAXVAL_OF, U8, U16, WHITE, Depth, Picture, Samples, refuse_without_astropy, samples_of
+from .picture import CLEAR, F32, MAXVAL_OF, U8, U16, WHITE, Depth, Picture, Samples, refuse_without_astropy, samples_of
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -36,7 +36,6 @@ T = TypeVar("T")
 _ROWS = 64  # of samples that are scaled at a time, as float64 takes memory
 _PNG_HEADER = 8 + 25  # the length of a PNG's signature and first chunk, which metadata follow
 _DTYPE: dict[int, np.dtype[Any]] = {8: U8, 16: U16, 32: F32}
-CLEAR = 255  # a GIF's entry for transparent pixels: the last one, in every frame of an animation
 
 
 def check_output(source: FileName, target: FileName, *, in_place: bool = False, format: str | None = None) -> None:
@@ -216,23 +215,34 @@ def encode_plain(picture: Picture, suffix: str, height: int = 0) -> Parts:
     return plain_formats.encode_pnm(planes, picture.maxval, height)
 
 
-def strip_sink(
-    suffix: str, coding: Coding, picture: Picture, depth: Depth
-) -> tuple[Callable[[BinaryIO], Sink], int] | None:
-    """Return what makes of a file the sink of pictures of some rows of one, in their order, and of how many rows.
+def sink(file: BinaryIO, suffix: str, coding: Coding, *, count: int = 1, plays: int = 0, height: int = 0) -> Sink:
+    """Return what makes a file with this extension, a key of FORMATS, grow by pages: ``count`` of them.
 
-    All but the last have a multiple of these. None for an extension whose files are not written so.
+    With a ``height`` it grows by rows of one picture that has it, in their order, as :func:`strip_rows` says.
     """
-    height = picture.planes.shape[1]
-    if FORMATS[suffix].name == "TIFF":
-        from . import tiff_writer
+    kind = FORMATS[suffix].name
+    if kind == "TIFF":
+        from .tiff_writer import TiffSink
 
-        return lambda file: tiff_writer.TiffSink(file, coding, height), tiff_writer.strip_rows(picture, depth)
-    if suffix in (".pgm", ".ppm", ".pnm", ".npy"):
-        return lambda file: plain_formats.PlainSink(
-            file, lambda part, high: encode_plain(part, suffix, high), height
-        ), 1
-    return None
+        return TiffSink(file, coding, height)
+    if kind == "FITS":
+        from .fits import FitsSink
+
+        return FitsSink(file, suffix, count)
+    if kind in ("PPM", "NPY"):
+        return plain_formats.PlainSink(file, lambda part: encode_plain(part, suffix, height))
+    from .animation import SINKS
+
+    return SINKS[kind](file, lambda page: encode(page, suffix, coding), count, plays)
+
+
+def strip_rows(suffix: str, picture: Picture, depth: Depth) -> int | None:
+    """Return of how many rows, or a multiple, all parts of a picture but the last are; None if it is not written so."""
+    if FORMATS[suffix].name == "TIFF":
+        from .tiff_writer import strip_rows
+
+        return strip_rows(picture, depth)
+    return 1 if suffix in (".pgm", ".ppm", ".pnm", ".npy") else None
 
 
 def _by_pillow(samples: Samples, format_: str, options: dict[str, object], table: Samples | None = None) -> memoryview:

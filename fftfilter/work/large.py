@@ -469,9 +469,9 @@ class LargeFile:
         suffix = images.check_fits(picture, target, format=recipe.format)
         depth = images.depth_as(suffix, picture, is_real=recipe.mode.is_values, keeps_levels=keeps)
         self._frame = Frame(picture, suffix, depth, transfer)
-        if (sink := images.strip_sink(suffix, recipe.coding, picture, depth)) is None:
+        if (unit := images.strip_rows(suffix, picture, depth)) is None:
             raise TooLargeError(f"a {suffix} is written as a whole: take .tif, .pgm, .ppm or .npy")
-        self._sink, self._unit = sink
+        self._unit = unit
         to, precision = os.fsdecode(target), recipe.options.get("precision", "single")
         is_stream = is_url(target) or to == "-" or is_special(Path(to))
         self.folder = scratch or (tempfile.gettempdir() if is_stream else str(Path(os.path.realpath(to)).parent))
@@ -523,7 +523,7 @@ class LargeFile:
             as_error(WriteError, f"{name}: cannot be written"),
             growing(self._target, opened.times, spare=opened.spare, lost=done.left_out) as file,
         ):
-            sink = self._sink(file)
+            sink = images.sink(file, frame.suffix, opened.recipe.coding, height=picture.planes.shape[1])
             for encoded, of_strip in large.in_order(partial(made, large, sink), large.plan.strips):
                 sink.add(encoded)
                 done.add(of_strip)
