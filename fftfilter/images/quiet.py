@@ -122,9 +122,7 @@ def damage_as_error(name: str) -> Iterator[None]:
         yield
     except (FftfilterError, MemoryError):
         raise
-    except ImportError as error:
+    except (ImportError, UnsupportedError) as error:
         raise ReadError(f"{name}: {first_line(error)}") from error
-    except UnsupportedError as error:
-        raise ReadError(f"{name}: {error}") from error
     except Exception as error:  # they raise almost anything on damaged bytes
         raise ReadError(f"{name}: cannot be decoded ({first_line(error)}); it may be damaged or cut off") from error
