@@ -40,7 +40,13 @@ class Coded(NamedTuple):
     width: int
     components: int
     bits: int
-    is_signed: bool
+    dtype: np.dtype[Any]
+
+    @property
+    def size(self) -> Size:
+        """The size of the picture as it is read."""
+        channels = self.components - (self.components in (2, 4))
+        return Size(self.width, self.height, channels, self.dtype.itemsize if self.dtype in MAXVAL_OF else F32.itemsize)
 
 
 def coded(data: bytes) -> Coded:
@@ -50,23 +56,15 @@ def coded(data: bytes) -> Coded:
         raise ValueError("it has no codestream")
     right, bottom, left, top, *_, components = struct.unpack_from(">8IH", data, at + 8)
     depths = data[at + 42 : at + 42 + 3 * components : 3]
-    return Coded(bottom - top, right - left, components, max(each & 127 for each in depths) + 1, max(depths) > 127)
-
-
-def _kind_of(found: Coded) -> np.dtype[Any]:
-    return np.dtype(f"{'i' if found.is_signed else 'u'}{1 if found.bits <= 8 else 2 if found.bits <= 16 else 4}")
+    bits = max(each & 127 for each in depths) + 1
+    dtype = np.dtype(f"{'i' if max(depths) > 127 else 'u'}{1 if bits <= 8 else 2 if bits <= 16 else 4}")
+    return Coded(bottom - top, right - left, components, bits, dtype)
 
 
 def measure(start: bytes, file: BinaryIO) -> Size:
     """Return the size of the picture in a file with this start, after which the codestream may begin."""
     data = start if any(each in start for each in (JPEG2000_STARTS[1], b"jxlc", b"jxlp")) else start + file.read()
-    return _jpegxl_header(data).size if data.startswith(JPEG_XL_STARTS) else _size_of(coded(data))
-
-
-def _size_of(found: Coded) -> Size:
-    kind = _kind_of(found)
-    channels = found.components - (found.components in (2, 4))
-    return Size(found.width, found.height, channels, kind.itemsize if kind in MAXVAL_OF else F32.itemsize)
+    return _jpegxl_header(data)[0] if data.startswith(JPEG_XL_STARTS) else coded(data).size
 
 
 def read(data: bytes, name: str, working: Working | None) -> Picture | None:
@@ -74,14 +72,13 @@ def read(data: bytes, name: str, working: Working | None) -> Picture | None:
     if data.startswith(JPEG_XL_STARTS):
         return _read_jpegxl(data, name, working)
     found = coded(data)
-    is_usual = found.bits <= 8 and not found.is_signed and found.components <= 4
+    is_usual = found.dtype == np.uint8 and found.components <= 4
     with suppress(OSError):  # of some files by GDAL, which are whole
         if is_usual and (picture := read_with_pillow(data, name, working)):
             picture.metadata = _less_place(picture.metadata or Metadata(), data)
             return picture
-    kind = _kind_of(found)
-    kept = kind if kind in MAXVAL_OF else F32
-    refuse_oversize(name, _size_of(found), working)
+    kept = found.dtype if found.dtype in MAXVAL_OF else F32
+    refuse_oversize(name, found.size, working)
     head = data[: data.find(JPEG2000_STARTS[1])]
     space = int.from_bytes(head[at + 7 : at + 11]) if (at := head.find(b"colr\1")) >= 0 else None
     if space not in (None, _UNKNOWN, _RGB, _GRAY):
@@ -143,16 +140,11 @@ def encode(samples: Samples) -> bytes:
 # JPEG XL, which Pillow does not read at all
 
 
-class JpegXl(NamedTuple):
-    """What the header of a JPEG XL says."""
+def _jpegxl_header(data: bytes) -> tuple[Size, int, bool]:
+    """Return the size that a JPEG XL says, the bits of a sample, and whether they are of a float.
 
-    size: Size
-    bits: int
-    is_float: bool
-
-
-def _jpegxl_header(data: bytes) -> JpegXl:
-    """Return what the header of a JPEG XL says, in single bits, the lowest of each byte first."""
+    Its header has single bits, the lowest of each byte first.
+    """
     boxes = (b"jxlc", 6), (b"jxlp", 10)
     at = 2 if data.startswith(JPEG_XL_STARTS[1]) else max(data.find(box) + more for box, more in boxes if box in data)
     left = int.from_bytes(data[at : at + 64], "little")
@@ -188,22 +180,22 @@ def _jpegxl_header(data: bytes) -> JpegXl:
         choice = take(2)
         depth = ((32, 16, 24) if is_float else (8, 10, 12))[choice] if choice < 3 else take(6) + 1
     bytes_per_sample = 4 if is_float or depth > 16 else 2 if depth > 8 else 1
-    return JpegXl(Size(width, height, 3, bytes_per_sample), depth, is_float)
+    return Size(width, height, 3, bytes_per_sample), depth, is_float
 
 
 def _read_jpegxl(data: bytes, name: str, working: Working | None) -> Picture:
-    found = _jpegxl_header(data)
-    refuse_oversize(name, found.size, working)
+    size, bits, is_float = _jpegxl_header(data)
+    refuse_oversize(name, size, working)
     samples = codec("jpegxl_decode")(data)
     planes = np.atleast_3d(samples).transpose(2, 0, 1)
-    if found.is_float or planes.dtype.kind == "f":
+    if is_float or planes.dtype.kind == "f":
         planes = planes.astype(F32)
-    elif planes.dtype == U16 and found.bits < 16:
-        planes = stretched(planes, found.bits)
+    elif planes.dtype == U16 and bits < 16:
+        planes = stretched(planes, bits)
     has_alpha = len(planes) in (2, 4)
     alpha = planes[-1].copy() if has_alpha else None
     if planes.dtype not in MAXVAL_OF or len(planes) > 4:
-        raise UnsupportedError(f"JPEG XL of {len(planes)} channels and {found.bits} bits is not supported; use djxl")
+        raise UnsupportedError(f"JPEG XL of {len(planes)} channels and {bits} bits is not supported; use djxl")
     has_others = any(box in data[:-4] for box in _BOXES)
     # Its decoder does not tell the color space.
     metadata = Metadata(left_out=("the color space of the JPEG XL, if it is not sRGB", *["its metadata"] * has_others))
