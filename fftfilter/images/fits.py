@@ -216,14 +216,13 @@ class _Image:
         self.lead = hdu.shape[:-2]
         header = data[hdu.start : hdu.data]
         if hdu.kind == "COMPRESSED":
-            table = fits.Header.fromstring(header)
             file = _PRIMARY + header + data[hdu.data : hdu.end].ljust(hdu.end - hdu.data, b"\0")
             self._table = fits.open(io.BytesIO(file), memmap=False, disable_image_compression=True)[1]
             self._packed = fits.open(io.BytesIO(file), memmap=False, do_not_scale_image_data=True)[1]
             self._content = file[len(_PRIMARY) + len(header) :]
             tile = self._packed.tile_shape
             tiles = math.prod(-(-side // part) for side, part in zip(hdu.shape, tile, strict=True))
-            if table["NAXIS2"] != tiles or math.prod(map(min, hdu.shape, tile)) > _LARGEST_TILE:
+            if self._table.header["NAXIS2"] != tiles or math.prod(map(min, hdu.shape, tile)) > _LARGEST_TILE:
                 raise ReadError(f"{name}: some of its {tiles} compressed tiles are missing; get a whole copy of it")
             header = self._packed.header.tostring(endcard=False, padding=False).encode("ascii", "replace")
         self.cards = [card for card in _cards(header) if card.isascii()]

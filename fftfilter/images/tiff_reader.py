@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import tifffile
@@ -91,20 +91,15 @@ _STRIP = 1 << 16  # bytes of a strip that is cut from a larger one
 _LITTLE = 4096  # more bytes than compressions add to what they cannot make smaller
 
 
-class Link(NamedTuple):
-    """A list of tags."""
+def chain(data: Content) -> tuple[list[tuple[int, int, bool]], bool]:
+    """Return where a TIFF's lists of tags are, and whether the file is cut off before the next one.
 
-    offset: int
-    subfile_type: int
-    has_copies: bool
-
-
-def chain(data: Content) -> tuple[list[Link], bool]:
-    """Return a TIFF's lists of tags, and whether the file is cut off before the next one."""
+    With each place comes its type of a subfile, and whether it has lists below it.
+    """
     order, is_big = ("<" if data[:2] == b"II" else ">"), b"\x2b" in data[2:4]
     count_of, entry, link_of = (f"{order}{kind}" for kind in (("Q", "HHQ8s", "Q") if is_big else ("H", "HHI4s", "I")))
     entry_bytes = struct.calcsize(entry)
-    at, found, seen = (8 if is_big else 4), list[Link](), set[int]()
+    at, found, seen = (8 if is_big else 4), list[tuple[int, int, bool]](), set[int]()
     (offset,) = _unpacked(link_of, data, at)
     while offset and offset not in seen:
         seen.add(offset)
@@ -122,7 +117,7 @@ def chain(data: Content) -> tuple[list[Link], bool]:
             if tag == _SUBFILE_TYPE:
                 (kind,) = struct.unpack_from(f"{order}{'H' if number_type == 3 else 'I'}", value)
             has_copies |= tag == _SUB_IFDS
-        found.append(Link(offset, kind, has_copies))
+        found.append((offset, kind, has_copies))
         offset = following
     return found, False
 
@@ -143,13 +138,13 @@ class TiffPages(Pages):
             links, self.is_cut = chain(data)
             self._file = tifffile.TiffFile(as_file(data))
             first = self._file.pages.first
-            whole = [i for i, link in enumerate(links) if not link.subfile_type & (_REDUCED | _MASK)]
+            whole = [i for i, (_, kind, _) in enumerate(links) if not kind & (_REDUCED | _MASK)]
             self._numbers = whole or list(range(len(links)))
-            self._offsets = [links[i].offset for i in self._numbers]
+            self._offsets = [links[i][0] for i in self._numbers]
             self._masks = [0] * len(self._numbers)  # where that of each page is
-            for i, link in enumerate(links):
-                if link.subfile_type & (_REDUCED | _MASK) == _MASK and (page := bisect(self._numbers, i)):
-                    self._masks[page - 1] = self._masks[page - 1] or link.offset
+            for i, (at, kind, _) in enumerate(links):
+                if kind & (_REDUCED | _MASK) == _MASK and (page := bisect(self._numbers, i)):
+                    self._masks[page - 1] = self._masks[page - 1] or at
             self._below: list[int] = []  # the main pictures of a DNG, below its thumbnail
             if not whole and isinstance(first, tifffile.TiffPage) and first.subifds:
                 self._below = [at for at in first.subifds if not self._at(at).subfiletype & _REDUCED]
@@ -157,7 +152,7 @@ class TiffPages(Pages):
             # ImageJ writes the tags of the first page alone where the others are just like it.
             promised = int((self._file.imagej_metadata or {}).get("images", 1)) if first.is_imagej else 1
             self._is_imagej_run = len(links) == 1 and promised > 1 and first.compression == 1
-            bytes_a_page = sum(self._at(links[0].offset).databytecounts) if self._is_imagej_run else 0
+            bytes_a_page = sum(self._at(links[0][0]).databytecounts) if self._is_imagej_run else 0
         except Exception as error:  # tifffile raises almost anything on damaged tags
             raise ReadError(f"{name}: the tags of this TIFF are damaged; get a whole copy of it") from error
         if not links or not isinstance(first, tifffile.TiffPage) or first.imagewidth < 1 or first.imagelength < 1:
@@ -169,7 +164,7 @@ class TiffPages(Pages):
         self.chosen = range(self.count)
         if self._below:
             self.left_out = ("the thumbnail", "tags of raw data")
-        elif any(link.subfile_type & _REDUCED or link.has_copies for link in links):
+        elif any(kind & _REDUCED or has_copies for _, kind, has_copies in links):
             self.left_out = ("reduced copies of pages",)
         if _COG in data[:_COG_HEAD]:
             self.left_out += ("the layout of a cloud-optimized GeoTIFF",)

@@ -293,5 +293,5 @@ def test_a_list_of_no_tags_or_too_many_is_where_a_file_is_cut_off(tmp_path, tags
     data = bytearray((tmp_path / "in.tif").read_bytes())
     (first, second), is_cut = tiff_reader.chain(bytes(data))
     assert not is_cut
-    data[second.offset : second.offset + 2] = tags.to_bytes(2, "little")
+    data[second[0] : second[0] + 2] = tags.to_bytes(2, "little")
     assert tiff_reader.chain(bytes(data)) == ([first], True)
