@@ -60,7 +60,6 @@ _COMPLEX = (5, 6)
 _GDAL_NODATA = 42113  # a number as text
 _SUBFILE_TYPE, _SUB_IFDS, _DESCRIPTION = 254, 330, 270
 _REDUCED, _MASK = 1, 4
-_COG, _COG_HEAD = b"LAYOUT=IFDS_BEFORE_DATA", 512  # what GDAL writes at the start, and where
 _IMAGEJ_COUNTS, _IMAGEJ = 50838, 50839
 _MOST_TAGS = 4096  # more than any file has: a list that promises more is damaged
 # Fields of ImageJ's and OME's descriptions.
@@ -166,8 +165,6 @@ class TiffPages(Pages):
             self.left_out = ("the thumbnail", "tags of raw data")
         elif any(kind & _REDUCED or has_copies for _, kind, has_copies in links):
             self.left_out = ("reduced copies of pages",)
-        if _COG in data[:_COG_HEAD]:
-            self.left_out += ("the layout of a cloud-optimized GeoTIFF",)
 
     def size(self) -> Size:
         with damage_as_error(self.name):
