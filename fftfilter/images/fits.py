@@ -27,7 +27,6 @@ from astropy.io import fits
 from isal import igzip, isal_zlib
 
 from ..errors import ParameterError, ReadError, TooLargeError
-from ..files.atomic import Parts
 from ..files.sources import Content, Slices, as_file
 from ..system import lacking
 from ..text import METERS, RADIANS, Angle
@@ -454,15 +453,6 @@ def with_history(metadata: Metadata | None, history: str, *, has_unit: bool) -> 
 
 def _history(said: bytes, mark: bytes = b"HISTORY ", width: int = 72) -> bytes:
     return b"".join((mark + said[at : at + width]).ljust(CARD) for at in range(0, len(said), width))
-
-
-def encode(picture: Picture, suffix: str) -> Parts:
-    """Return the parts of a file of a picture in gray."""
-    file = io.BytesIO()
-    sink = FitsSink(file, suffix, 1)
-    sink.add(picture)
-    sink.finish()
-    return [file.getbuffer()]
 
 
 class FitsSink(Sink):

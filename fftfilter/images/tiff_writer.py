@@ -9,7 +9,6 @@ import os
 import struct
 from collections.abc import Sequence
 from dataclasses import replace
-from io import BytesIO
 from itertools import accumulate
 from typing import Any, BinaryIO, NamedTuple
 
@@ -48,13 +47,8 @@ class EncodedPage(NamedTuple):
 
 
 def encode(picture: Picture, coding: Coding) -> Parts:
-    """Return the parts of a TIFF of a picture, whose tags come first."""
-    page, *masks = encode_pages(picture, coding)
-    if masks:
-        sink = TiffSink(file := BytesIO(), coding)
-        sink.add([page, *masks])
-        sink.finish()
-        return [file.getvalue()]
+    """Return the parts of a TIFF of a picture without a mask, whose tags come first."""
+    page = encode_page(picture, coding)
     is_big = sum(strip.nbytes for strip in page.strips) + _at_most(page.tags) >= _LARGEST
     head, link = _HEADS[is_big]
     at = len(head) + struct.calcsize(link)
@@ -68,17 +62,6 @@ def strip_rows(picture: Picture, depth: Depth) -> int:
         return tile[0]
     by_row = (bands + (picture.alpha is not None)) * width * (depth.integers or depth.dtype).itemsize
     return max(1, _STRIP // int(by_row))
-
-
-def encode_pages(picture: Picture, coding: Coding, whole: int = 0) -> list[EncodedPage]:
-    """Return a page, and its mask if it has one; ``whole`` is as for :func:`encode_page`."""
-    pages = [encode_page(picture, coding, whole)]
-    if picture.valid is not None:
-        shown = picture.valid.reshape(-1, *picture.valid.shape[-2:]).all(axis=0) * np.array(255, U8)
-        mask = encode_page(replace(picture, planes=shown[None], **_OF_MASK), coding)
-        mask.tags[254], mask.tags[262] = 4, 4  # a mask of transparency
-        pages.append(mask)
-    return pages
 
 
 def encode_page(picture: Picture, coding: Coding, whole: int = 0) -> EncodedPage:
@@ -163,7 +146,13 @@ class TiffSink(Sink):
         self._file.write(bytes(16))  # for either head
 
     def encode(self, picture: Picture, milliseconds: float | None) -> list[EncodedPage]:  # noqa: ARG002  a TIFF has no durations
-        return encode_pages(picture, self._coding, self._height)
+        """Return a page, and its mask if it has one."""
+        pages = [encode_page(picture, self._coding, self._height)]
+        if picture.valid is not None:
+            shown = picture.valid.reshape(-1, *picture.valid.shape[-2:]).all(axis=0) * np.array(255, U8)
+            pages.append(encode_page(replace(picture, planes=shown[None], **_OF_MASK), self._coding))
+            pages[1].tags[254], pages[1].tags[262] = 4, 4  # a mask of transparency
+        return pages
 
     def add(self, encoded: list[EncodedPage]) -> None:
         for page in encoded:

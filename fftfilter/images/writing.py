@@ -182,14 +182,15 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     kind, metadata = FORMATS[suffix], picture.metadata
     if kind.name in ("PPM", "NPY"):
         return encode_plain(picture, suffix)
+    if kind.name == "FITS" or (kind.name == "TIFF" and picture.valid is not None):
+        growing = sink(file := io.BytesIO(), suffix, coding)
+        growing.add(growing.encode(picture, None))
+        growing.finish()
+        return [file.getbuffer()]
     if kind.name == "TIFF":
         from . import tiff_writer
 
         return tiff_writer.encode(picture, coding)
-    if kind.name == "FITS":
-        from . import fits
-
-        return fits.encode(picture, suffix)
     samples = samples_of(picture)
     if kind.name == "PNG":
         return _png(samples, coding.png_level, metadata, picture.table)
