@@ -455,12 +455,19 @@ def _history(said: bytes, mark: bytes = b"HISTORY ", width: int = 72) -> bytes:
     return b"".join((mark + said[at : at + width]).ljust(CARD) for at in range(0, len(said), width))
 
 
+class _Zipping(igzip.IGzipFile):
+    def __del__(self) -> None:
+        """Write no end of a file that is given up."""
+
+
 class FitsSink(Sink):
     """A FITS that grows by pages, with the other HDUs of the file that they are from around them."""
 
     def __init__(self, file: BinaryIO, suffix: str, count: int) -> None:
         self._target, self._is_compressed = file, suffix == COMPRESSED
-        self._file: Any = _gzip("", "wb", fileobj=file, mtime=0) if suffix.endswith(ZIPPED) else file
+        self._file: Any = file
+        if suffix.endswith(ZIPPED):
+            self._file = _Zipping("", "wb", fileobj=file, mtime=0)  # type: ignore[no-untyped-call]
         self._pages, self._left, self._counts = list[Samples](), 0, [count]
         self._container: Container | None = None
         self._copied = self._begun = 0  # bytes of the container, and HDUs

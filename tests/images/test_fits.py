@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
+import sys
 import tracemalloc
 import warnings
 
@@ -124,6 +126,18 @@ def test_an_extension_stays_one(tmp_path, kind):
     np.testing.assert_array_equal(got, RAMP)
     assert list(header) == ["XTENSION", "BITPIX", "NAXIS", "NAXIS1", "NAXIS2", "PCOUNT", "GCOUNT", "EXTNAME"]
     assert (tmp_path / "x.fits").stat().st_size == 3 * 2880  # whole blocks
+
+
+def test_a_gzip_that_is_given_up_writes_no_end_into_a_file_that_is_closed(monkeypatch):
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    file = io.BytesIO()
+    growing = sink(file, ".fits.gz", None, count=2)
+    growing.add(decode(fits_of(RAMP.astype(np.int16)), "x"))
+    file.close()
+    del growing
+    gc.collect()
+    assert told == []
 
 
 @pytest.mark.parametrize("suffix", [".fits", ".fz"])
