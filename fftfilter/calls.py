@@ -158,7 +158,7 @@ def stripes(
     width: RadiusLike | None = None,
     spare: RadiusLike | None = None,
     fixed_pattern: Literal["pages"] | None = None,
-    blocks: int = 1,
+    blocks: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return an image without the stripes at an angle, of all periods.

@@ -33,7 +33,7 @@ from .region import Area
 from .transfer.edges import EDGES
 from .transfer.radial import PASSES
 from .transfer.shapes import SHAPES
-from .transfer.units import Radius, number
+from .transfer.units import Radius, number, one_if_square
 
 NO_FILTER, PIXELS, STRIPES, DESCREEN = "none", "px", "stripes", "descreen"
 # What a mask is for, by the option of a filter.
@@ -179,7 +179,7 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
         kind, made, n = self.kind.value, transfer.Transfer(()), 3 if self.volume.value and has_volumes(layer) else 2
         sides, units = np.abs(layer.scale[-n:]).tolist(), layer.units[-n:]
         side, unit, has_lengths = sides[-1], units[-1], all(each.is_compatible_with("m") for each in units)
-        has_unit = len({*zip(sides, units, strict=True)}) == 1 or (n == 3 and has_lengths)
+        has_unit = len({*zip(sides, units, strict=True)}) == 1 or has_lengths
         self._units = [PIXELS, "scale" if unit == "pixel" else f"{unit:~P}"][: 1 + has_unit]
         self.unit.reset_choices()
         options: dict[str, Any] = {} if kind == DESCREEN else {"output": self.output.value, "edges": self.edges.value}
@@ -187,7 +187,7 @@ class FilterWidget(Container):  # type: ignore[misc]  # magicgui need not be the
         options |= {"axes": n} if n == 3 else {}
         if has_unit and has_lengths:
             meters = [(size * each).m_as("m") for size, each in zip(sides, units, strict=True)]
-            options["pixel_size"] = meters if n == 3 else meters[0]
+            options["pixel_size"] = meters if n == 3 else one_if_square((meters[1], meters[0]))
         in_pixels = self.unit.value == PIXELS
         if kind in PASSES:
             is_length = has_lengths and not in_pixels

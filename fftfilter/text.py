@@ -37,6 +37,16 @@ def length_text(size: float) -> str:
     return f"{size / known[unit]:.4g} {unit}"
 
 
+def sides_text(size: float | tuple[float, float]) -> str:
+    """Return the size of a pixel: its one side, or its width and height."""
+    return " x ".join(map(length_text, size)) if isinstance(size, tuple) else length_text(size)
+
+
+def amount_text(value: float, *, is_8_bit: bool) -> str:
+    """Return a difference of values in the unit of a file, with levels for one of 8 bits."""
+    return f"{value:.1f} levels" if is_8_bit else f"{value:.3g}"
+
+
 def bytes_of(given: str | int) -> int:
     """Return a number of bytes, also of a text such as 500MB or 4GB; raises ParameterError."""
     found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?) *([kMGT]?)B?", str(given).strip(), re.IGNORECASE)

@@ -55,7 +55,7 @@ ROOMS = {
     "memory": "system output transfer staged device_choice engine",
     "missing": "output arrays transfer plain device_choice",
     "transforms": "errors arrays staged fused plain device_choice engine",
-    "analysis": "errors output arrays region transfer transforms missing",
+    "analysis": "errors text output arrays region transfer transforms missing",
     "filters": "errors system memory output arrays region transfer device staged fused plain device_choice engine "
     "missing transforms analysis",
     "imagej_filter": "errors memory output arrays transfer filters",

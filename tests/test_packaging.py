@@ -183,7 +183,7 @@ def requirements(wheel):
 
 
 def test_what_is_imported_is_what_the_package_and_its_extras_ask_for(wheel, tree):
-    distributions = {"PIL": "pillow"}
+    distributions = {"PIL": "pillow", "rsciio": "rosettasciio"}
     imported = set()
     for file in (tree / "fftfilter").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):

@@ -25,7 +25,7 @@ from ..transfer.part import Part
 from ..transfer.peaks import Notch
 from ..transfer.ridges import Amount, Bands, FittedStripes, Stripes, across_of, no_stripes
 from .bands import BESIDE, COLUMNS, Lines, lines_of, lines_of_all, steps_along, taken
-from .power import spectrum, window
+from .power import spectrum, step_of, window
 from .screens import screens_of
 from .striped import along_ridges, angles_of_stripes
 from .waves import waves_along
@@ -82,7 +82,8 @@ def fit(
             rings = Rings.of(*planes.shape[1:])
             powers = (power for power, _ in powers_behind(before, picture.planes))
             for power, channels in _each(powers, picture.by_channel):
-                parts.append(replace(curve(rings, power, part.noise, picture.white), channels=channels))
+                made = curve(rings, power, part.noise, picture.unit)
+                parts.append(replace(made, channels=channels, is_8_bit=picture.is_8_bit))
         elif isinstance(part, Descreen):  # as DescreenFilter does to the brightness
             gray = picture.planes.mean(axis=0, keepdims=True, dtype=np.float64)
             found, _ = screens_of(gray / picture.white, part)
@@ -165,20 +166,26 @@ class _Picture:
     content: list[float] = field(default_factory=list)
     """Angles of what looks like stripes, but is a part of the picture."""
 
+    @property
+    def is_8_bit(self) -> bool:
+        """Whether the file's unit is a level of 255."""
+        return self.white * self.unit == 255
+
     def stripes(self, part: Stripes, holes: Holes | None) -> Iterator[Part]:
         """Take the lines out, and yield parts for these, and for other stripes."""
         if part.angle != AUTO:
             yield from self._along(float(part.angle), part, holes)
             return
-        if part.blocks > 1:
+        if part.blocks:
             for angle in (0.0, 90.0):
                 yield from self._blocks(angle, part.blocks, holes, is_known=False)
             return
+        step = step_of(self.planes)
         for angle in (0.0, 90.0):
             yield from self._waves(angle, holes)
         if part.waves:
             return
-        angles, others = angles_of_stripes(self.planes, self.white)
+        angles, others = angles_of_stripes(self.planes, self.white, step)
         for angle in angles:
             yield from self._along(angle, part, holes)
         for angle in sorted({0.0, 90.0}.difference(angles)):
@@ -192,7 +199,7 @@ class _Picture:
         if part.width is not None:
             yield replace(part, angle=angle)
             return
-        if part.blocks > 1:
+        if part.blocks:
             yield from self._blocks(angle, part.blocks, holes, is_known=True)
             return
         if angle % 90 == 0:
@@ -274,7 +281,7 @@ class _Picture:
         return Bands(angle, tuple(map(tuple, profiles.tolist())), found.is_gain, found.pitch, told, channels)
 
     def _offsets(self, amount: float) -> Amount:
-        return Amount(amount, "levels" if self.white * self.unit == 255 else "")
+        return Amount(amount, "levels" if self.is_8_bit else "")
 
     def take_out(self, part: Bands) -> None:
         """Take lines out of the planes, which become float64."""

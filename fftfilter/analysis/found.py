@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import transfer
 from ..arrays import Array
+from ..text import amount_text
 from ..transfer import Transfer
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Peak:
     @property
     def amount(self) -> str:
         """The amplitude in words, with levels for pictures of 8 bits."""
-        return f"{self.amplitude:.1f} levels" if self.white == 255 else f"{self.amplitude:.3g}"
+        return amount_text(self.amplitude, is_8_bit=self.white == 255)
 
     @property
     def place(self) -> NDArray[np.float64]:

@@ -40,6 +40,8 @@ class Spectrum:
     pictures: int = 1
     white: float = 1.0
     """White in the file's own units."""
+    unit: float = 1.0
+    """Values as parts of what was given as white are these times as large: other ones exceed single precision."""
 
     @property
     def height(self) -> int:
@@ -58,6 +60,11 @@ class Spectrum:
         """Add pictures to the mean; gray counts for each channel of color, other unequal channels become their mean."""
         share = np.float32(other.pictures / (self.pictures + other.pictures))
         power = other.power
+        if other.unit < self.unit:
+            power = power * np.float32((other.unit / self.unit) ** 2)
+        elif other.unit > self.unit:
+            self.power *= np.float32((self.unit / other.unit) ** 2)
+            self.unit, self.white = other.unit, other.white
         if len({1, len(self.power), len(power)}) > 2:
             self.power, power = (each.mean(axis=0, keepdims=True) for each in (self.power, power))
         if len(self.power) < len(power):
@@ -72,7 +79,7 @@ def spectrum(
     planes: Array, white: float = 1.0, device: str | int | None = None, *, is_windowed: bool = True
 ) -> Spectrum:
     """Return the power of planes ``(channels, height, width)`` relative to ``white``; ``device`` is for large ones."""
-    _, height, width = planes.shape
+    (_, height, width), asked = planes.shape, white
     power = np.empty((len(planes), height, width // 2 + 1), np.float32)
     down, along = (window(n) if is_windowed else np.ones(n, np.float32) for n in (height, width))
     down = down[:, None]
@@ -84,7 +91,7 @@ def spectrum(
         given, white = unit, 1.0
     else:
         given = white
-    step = _step(planes) / white
+    step = step_of(planes) / white
     weight = 1 / (white * np.sqrt(np.square(down, dtype=float).sum() * np.square(along, dtype=float).sum()))
     for plane, result in zip(planes, power, strict=True):
         level = (down[:, 0].astype(float) @ (plane @ along)) / (down.sum(dtype=float) * along.sum(dtype=float))
@@ -98,10 +105,10 @@ def spectrum(
         from .. import transforms
 
         transforms.forget()
-    return Spectrum(power, width, step, white=given)
+    return Spectrum(power, width, step, white=given, unit=given / asked)
 
 
-def _step(planes: Array) -> float:
+def step_of(planes: Array) -> float:
     """Return the least difference of two values, of which some rows are looked at; 0 without gray levels."""
     levels = np.unique(planes[:, :: max(1, planes.shape[1] // ROWS)])
     return float(np.diff(levels.astype(np.float64)).min()) if FEW < len(levels) <= LEVELS else 0.0
@@ -198,16 +205,20 @@ def power_spectrum(
     if holes.any():
         planes = filled(planes, holes, device)
     check_finite(planes)
-    unit = float(np.abs(planes).max()) or 1.0 if planes.dtype.kind == "f" else 1.0
     made: Spectrum | None = None
     for plane in planes:  # one after the other: each takes memory
-        own = spectrum(plane[None] / unit if unit != 1 else plane[None], 1.0, device, is_windowed=window == "hann")
+        own = spectrum(plane[None], 1.0, device, is_windowed=window == "hann")
         if made is None:
             made = own
         else:
             made.add(own)
     assert made is not None  # noqa: S101  no image is empty
-    height, width = planes.shape[1:]
+    return in_rings(made, by, pixel_size)
+
+
+def in_rings(made: Spectrum, by: By, pixel_size: tuple[float, float]) -> PowerSpectrum:
+    """Return the power of a spectrum, the mean of its channels, as :func:`power_spectrum`; its values are as given."""
+    (across, down), height, width = pixel_size, made.height, made.width
     fx, fy = np.fft.rfftfreq(width) / across, np.fft.fftfreq(height)[:, None] / down
     weights = np.full((height, len(fx)), 2.0)  # conjugates count, too
     weights[:, 0] = 1
@@ -220,6 +231,6 @@ def power_spectrum(
     if by == "angle":
         ring %= SECTORS
     count = np.bincount(ring.ravel(), weights.ravel()).astype(np.float64)
-    sums = np.bincount(ring.ravel(), (weights * made.power[0]).ravel())
+    sums = np.bincount(ring.ravel(), (weights * made.power.mean(axis=0)).ravel())
     known = np.flatnonzero(count)
-    return PowerSpectrum(known.astype(np.float64) * step, sums[known] / count[known] * unit**2, count[known])
+    return PowerSpectrum(known.astype(np.float64) * step, sums[known] / count[known] * made.white**2, count[known])

@@ -24,14 +24,15 @@ TRIED, STANDS_OUT, NEAR, FAR, SHARP = 4, 0.8, 1.5, 8.0, 0.6
 # Parts of the length, the least correlation of neighbors, and the most of the whole profile with itself, shifted by at
 # least so many pixels.
 PARTS, ALIKE, REPEATED, SHIFTED = 8, 0.2, 0.35, 4
-# The least step from pixel to pixel, with white as 255; smaller ones come from rounding.
+# The least step from pixel to pixel, of values with gray levels as a part of these; smaller ones come from rounding.
 FAINTEST = 0.1
 
 
-def angles_of_stripes(planes: Array, white: float) -> tuple[list[float], list[float]]:
+def angles_of_stripes(planes: Array, white: float, step: float) -> tuple[list[float], list[float]]:
     """Return the angles in degrees of the stripes of a picture ``(channels, height, width)``, the strongest first.
 
-    Behind them, return the angles of what stands out likewise, and is a part of the picture.
+    Behind them, return the angles of what stands out likewise, and is a part of the picture. ``step`` is that of its
+    gray levels, 0 without any.
     """
     plane = middle(planes, min(planes.shape[1], MOST), min(planes.shape[2], MOST)).mean(axis=0, dtype=np.float64)
     if min(plane.shape) < SMALLEST:
@@ -48,7 +49,7 @@ def angles_of_stripes(planes: Array, white: float) -> tuple[list[float], list[fl
         is_sharp = max(around[: far - near].max(), around[far + near + 1 :].max()) < SHARP * ridges[best]
         upright = round(2 * best / len(ridges)) * len(ridges) / 2
         angle = 180 * (upright if abs(best - upright) <= 1 else best) / len(ridges) % 180
-        is_fault = is_sharp and _is_striped(_profiles(plane, angle), FAINTEST * white / 255)
+        is_fault = is_sharp and _is_striped(_profiles(plane, angle), FAINTEST * step)
         (found if is_fault else content).append(angle)
         ridges[(best + np.arange(-far, far + 1)) % len(ridges)] = 0
     return found, content
@@ -99,7 +100,7 @@ def _is_striped(profiles: Floats, least: float) -> bool:
     power = np.maximum(np.square(steps).sum(axis=1), 1e-30)
     alike = (steps[1:] * steps[:-1]).sum(axis=1) / np.sqrt(power[1:] * power[:-1])
     whole = steps.mean(axis=0)
-    if np.median(alike) < ALIKE or np.median(np.abs(whole)) < least:
+    if np.median(alike) < ALIKE or np.median(np.abs(whole)) <= least:
         return False
     n = len(whole)
     repeated = np.correlate(whole, whole, "full")[n - 1 :] / (whole @ whole) * n / np.arange(n, 0, -1)

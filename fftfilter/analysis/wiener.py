@@ -108,15 +108,19 @@ def cosines(values: Array, out: Array | None = None) -> Array:
     return made
 
 
-def curve(rings: Rings, power: Array, noise: float | None, white: float) -> Curve:
-    """Return Wiener's gains for a power; ``noise`` is in levels of 255, None for that of the lowest ring."""
-    mean, unit = rings.mean(power), 4 / power.size * (255 / white) ** 2
+def curve(rings: Rings, power: Array, noise: float | None, unit: float = 1.0) -> Curve:
+    """Return Wiener's gains for the power of values in a unit of the file.
+
+    ``noise`` is its standard deviation there, None for that of the lowest ring.
+    """
+    mean, of_power = rings.mean(power), 4 / power.size
     if noise is None:
         counts = rings.counts[1:]
         level = float(mean[counts >= min(FEWEST, counts.max(initial=1))].min(initial=np.inf)) if mean.size else 0.0
     else:
-        level = noise**2 / unit if unit else np.inf  # of a picture whose square is none of a float
-    return replace(_curve(rings, mean - level, mean), noise=float(np.sqrt(level * unit)) if noise is None else noise)
+        level = min(noise / unit, 1e60) ** 2 / of_power  # whose square is a float
+    found = float(np.sqrt(level * of_power)) * unit if noise is None else noise
+    return replace(_curve(rings, mean - level, mean), noise=found)
 
 
 def curve_of_screen(

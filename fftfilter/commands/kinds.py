@@ -73,8 +73,8 @@ def kind(*examples: str, **about: Any) -> Callable[[Make], Make]:
 
 pixel_size_option = filter_option(
     "--pixel-size LENGTH",
-    help="The size of a pixel, for physical cutoffs: 65nm, 0.1mm, 300dpi, 0.2arcsec; with --axes also one for each "
-    "axis: 0.3um,0.1um,0.1um.  [default: what the file says]",
+    help="The size of a pixel, for physical cutoffs: 65nm, 0.1mm, 300dpi, 0.2arcsec, or its width and height: "
+    "7um,10um; with --axes also one for each axis: 0.3um,0.1um,0.1um.  [default: what the file says]",
 )
 
 
@@ -248,7 +248,6 @@ def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfe
     "--blocks N",
     group="Lines",
     type=int,
-    default=1,
     help="Look for lines in each of N equal parts of their length, as each amplifier of a sensor has its own.",
 )
 @filter_option(
@@ -279,8 +278,8 @@ def stripes(angle: str, *, fixed_pattern: str | None = None, **given: Any) -> Tr
     multiple=True,
     default=("auto",),
     everyday=True,
-    help="The standard deviation of the noise in gray levels, white being 255, or auto. auto measures it where the "
-    "spectrum is lowest.",
+    help="The standard deviation of the noise in the values of the file, levels of 255 for 8 bits, or auto. auto "
+    "measures it where the spectrum is lowest.",
 )
 def wiener(noise: str) -> Transfer:
     """Smooth as far as the picture's own spectrum is noise. Grain and sensor noise go, detail above it stays."""

@@ -25,7 +25,7 @@ from ..files.messages import as_error, shown
 from ..files.standard_streams import Events
 from ..files.urls import is_url
 from ..output.modes import STACK
-from ..text import length_text, text_table
+from ..text import sides_text, text_table
 from .folder import check_preview, write_preview
 from .options import device_for, refuse, remark
 
@@ -79,6 +79,10 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
         except TooLargeError as error:
             if source == "-" or is_url(source):
                 raise
+            if options.memory and not system.free_memory():
+                name, given = shown(source, "-"), f"--memory {options.memory:,}"
+                why = "is no more than the program takes without a picture: give more, such as 200MB"
+                raise TooLargeError(f"{name}: {given} {why}") from error
             too_large = str(error)
         if too_large:  # the error, and with it all that was in memory, is gone
             _by_strips(source, target, options, outcome, too_large)
@@ -366,7 +370,7 @@ def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
     cut = f"; {done.clipped:.2%} clipped" if done.clipped else ""
     cut += f"; {done.missing:.2%} missing" if done.missing else ""
     given = filter_.transfer.pixel_size
-    pixels = f", {opened.pixel_size or f'pixel size {length_text(given)}'}" if given else ""
+    pixels = f", {opened.pixel_size or f'pixel size {sides_text(given)}'}" if given else ""
     device = filter_.launcher.device.name
     again = ", and again in double precision, as single is not exact enough" if filter_.weak() else ""
     # The first page's note; what is said anyway is not said again.

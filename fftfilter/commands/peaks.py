@@ -41,6 +41,7 @@ search_option = partial(shared.GroupedOption, group="Search")
     help="The size of a pixel, for periods in physical units: 65nm, 300dpi.  [default: what the file says]",
 )
 @shared.ignore_option
+@shared.several(*shared.missing_options)
 @shared.folder_option("-r", "--recursive", is_flag=True, everyday=True, help="Search folders in IN, too.")
 @shared.folder_option("--pattern GLOB", multiple=True, help="Only files whose name matches.")
 @shared.GroupedOption("-q", "--quiet", is_flag=True, help="Print no progress and no notes, only errors.")
@@ -78,7 +79,7 @@ def peaks(
 
     wanted = USUAL_STRENGTH if strength is None else strength
     checked_strength(wanted)
-    size = (parse_pixel_size(pixel_size),) * 2 if pixel_size else None
+    size = parse_pixel_size(pixel_size) if pixel_size else None
     if size and isinstance(size[0], Angle):
         raise click.UsageError(f"--pixel-size {pixel_size} is an angle, and periods are lengths: give one, or none.")
     mean, pixel, is_whole = spectrum_of_sources(sources, given)
@@ -106,34 +107,39 @@ def peaks(
 
 
 def spectrum_of_sources(
-    sources: Sequence[str], given: Mapping[str, Any], device: str | None = None, *, failures: bool = True
+    sources: Sequence[str],
+    given: Mapping[str, Any],
+    device: str | int | None = None,
+    *,
+    failures: bool = True,
+    **how: Any,
 ) -> tuple[Spectrum, tuple[float, float] | None, bool]:
     """Return the spectrum of a picture, or the mean of a folder's, of several, or of the pages of a file.
 
     Behind it, return the sides of a pixel in meters, if they are known, and whether all files were read. ``given`` are
-    the values of options. Prints a line on each file that failed, if ``failures``, and on cropped pictures; raises
-    FftfilterError.
+    the values of options, ``how`` those of :func:`~fftfilter.analysis.power.spectrum`. Prints a line on each file that
+    failed, if ``failures``, and on cropped pictures; raises FftfilterError.
     """
     from ..folders.jobs import Files
     from ..folders.mean_spectrum import mean_spectrum, opened, pixel_of
     from ..folders.progress import Progress
     from ..region import area_of
-    from ..work.missing import unmeasured
+    from ..work.missing import Missing, unmeasured
     from ..work.opened import spectrum_of
 
     sources = [without_file_scheme(each) for each in sources]
     pages, quiet = shared.pages_of(given), given["quiet"]
     of_folders = {"recursive": given["recursive"], "pattern": given["pattern"]}
     ignore = None if given["ignore"] is None else area_of(given["ignore"], "ignore")
+    holes = partial(unmeasured, ignore=ignore, missing=Missing.of(given["nodata"], given["missing"]))
     if len(sources) == 1 and (is_zarr(sources[0]) or not is_folder(sources[0])):
         refuse_options_of_folders(sources, **of_folders)
         found = opened(sources[0], pages, given["input_limit"])
-        holes = partial(unmeasured, name=sources[0], ignore=ignore)
-        return spectrum_of(found, device=device, holes=holes), pixel_of(found), True
+        return spectrum_of(found, device=device, holes=partial(holes, name=sources[0]), **how), pixel_of(found), True
     tree = inputs_of(sources, **of_folders, says_so=failures)
     names = files_in(tree, sources[0])
     progress = Progress(len(names), quiet=quiet)
-    made = mean_spectrum(names, progress.advance, pages, device, ignore)
+    made = mean_spectrum(names, progress.advance, pages, device=device, holes=holes, how=how)
     progress.clear()
     made.failed += [f"{join(str(tree), path)}: {why}" for path, why in tree.failed.items()]
     shared.remark(*made.failed, quiet=not failures)

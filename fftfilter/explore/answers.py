@@ -233,9 +233,8 @@ def python_call(answer: Answer) -> str:
 
 def waves(transfer: Transfer, height: int, width: int) -> list[dict[str, float]]:
     """Return the places of notches, and their widths, in cycles per pixel."""
-    n = min(height, width)
     return [
-        {"fx": part.at[0], "fy": part.at[1], "width_cyc": part.width.bins(height, width) / n}
+        {"fx": part.at[0], "fy": part.at[1], "width_cyc": part.width.cycles(height, width)}
         for part in transfer.parts
         if isinstance(part, Notch)
     ]

@@ -24,7 +24,7 @@ from ..files.urls import is_name
 from ..images.formats import FORMATS, extension_of
 from ..output.modes import MODES, SCALED
 from ..system import threads
-from ..text import Angle, length_text
+from ..text import Angle
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
@@ -40,7 +40,8 @@ FINEST = (1, 2, 4, 8)
 KEPT, MEASURED = 2, 200
 # The units of a cutoff, with the words for them; lengths need the size of a pixel.
 UNITS = {"um": "µm", "nm": "nm", "mm": "mm", "in": "in", "px": "px", "bins": "cycles", "cyc": "cyc/px"}
-UNITS |= {"%": "% Nyquist", "lpi": "lpi", "lp/mm": "lp/mm", "arcsec": "arcsec"}
+UNITS |= {"%": "% Nyquist", "lpi": "lpi", "lp/mm": "lp/mm", "arcsec": "arcsec", "deg": "°"}
+UNITS |= {"km": "km", "m": "m", "a": "Å", "pm": "pm", "/nm": "/nm"}
 # Extensions of formats that have floats.
 FLOATS = {suffix for suffix, kind in FORMATS.items() if kind.gray == 32}
 # Most files that are listed, and most that are open.
@@ -219,22 +220,23 @@ class Session:
         """Return the cutoff that a text means beside a unit: a unit in the text goes first. Raises ParameterError."""
         _, given = parsed(text, "cutoff", "a number, such as 8, or one with a unit, such as 8px or 40um")
         found = Radius.parse(text if given else text + unit.removeprefix("bins"), "cutoff")
-        return {"value": found.value, "unit": found.unit, "cyc": self._cycles(found, pixel_size)}
+        return {"value": found.value, "unit": found.unit, "cyc": self._of_pixels(found, pixel_size).cycles(*self.size)}
 
     def units(self, pixel_size: str = "") -> dict[str, dict[str, Any]]:
         """Return the units of a cutoff: what 1 of it is in cycles per pixel, and whether it is a period."""
         found = {}
         for unit, label in UNITS.items():
             try:
-                one, two = (self._cycles(Radius(value, unit), pixel_size) for value in (1.0, 2.0))
+                each = [self._of_pixels(Radius(value, unit), pixel_size) for value in (1.0, 2.0)]
+                one, two = (radius.cycles(*self.size) for radius in each)
             except ParameterError:
                 continue
-            found[unit] = {"label": label, "cyc": one, "isPeriod": two < one}
+            found[unit] = {"label": label, "cyc": one, "isPeriod": two < one, "stretch": each[0].stretch}
         return found
 
-    def _cycles(self, radius: Radius, pixel_size: str) -> float:
-        meters = parse_pixel_size(pixel_size) if pixel_size else self._sides and self._sides.across
-        return (radius.with_pixel(meters) if meters else radius).bins(*self.size) / min(self.size)
+    def _of_pixels(self, radius: Radius, pixel_size: str) -> Radius:
+        sides = parse_pixel_size(pixel_size) if pixel_size else self._sides and self._sides[:2]
+        return radius.with_pixel(sides) if sides else radius
 
     def for_pixels(self, transfer: Transfer) -> Transfer:
         """Return a transfer function resolved by the size of the file's pixels; raises ParameterError."""
@@ -244,7 +246,7 @@ class Session:
         """Return the file's properties for the page; ``start`` is its first request, ``filters`` are the commands."""
         (height, width), picture, sides, size = self.size, self._first, self._sides, None
         if sides and not isinstance(sides.across, Angle):
-            size = {"text": length_text(sides.across), "across_m": sides.across, "source": sides.source}
+            size = {"text": sides.text, "across_m": sides.across, "down_m": sides.down, "source": sides.source}
         takes = {name: "order" if each.has_order else "width" if each.widest else None for name, each in SHAPES.items()}
         return {
             "name": Path(self.source).name,

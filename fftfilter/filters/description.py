@@ -164,7 +164,8 @@ class Description:
             if not self.axes.is_flat:
                 self.volume = self.axes
                 self.volume.check(transfer, options)
-            pixel_size = min(self.axes.sizes, default=None)
+            sizes = self.axes.sizes
+            pixel_size = sizes[::-1] if sizes and self.axes.is_flat else min(sizes, default=None)
         return transfer if pixel_size is None else transfer.with_pixel_size(pixel_size)
 
     def takes_double(self, dtype: np.dtype[Any]) -> bool:

@@ -37,8 +37,8 @@ HELP = _entries(
     channels: "all"; or, for "keep" and "real", "luminance" or "chroma" of a color picture: the other part
         stays.
     depth: Decibels by which what the filter removes is attenuated at most; 6 leaves a half, None nothing.
-    pixel_size: The side of a pixel for physical radii: "65nm", "300dpi", or a number of meters; with ``axes``
-        also one for each of them.
+    pixel_size: The side of a pixel for physical radii: "65nm", "300dpi", or a number of meters; or two, its width and
+        height: "7um,10um"; with ``axes`` also one for each of them.
     axes: One to three axes that are filtered together, in an array of any dimensions: how many of the last
         ones, their numbers, as (0,), or names, "zyx", "tyx", "t" and those of xarray; for radial filters. A
         radius counts cycles across the shortest of them.

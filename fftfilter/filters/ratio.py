@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import as_numpy, gray_of, is_wide, split
-from ..errors import ParameterError, is_masked
+from ..errors import ParameterError, ReadError, is_masked
 from ..output.ramp import on_valid, ramps
 from .call import Found
 
@@ -33,16 +33,19 @@ DARK = 0.5
 
 
 def has_logarithm(planes: Array, holes: Holes | None, name: str = "") -> Holes:
-    """Return which samples are missing, those of 0 or less among them; raises ParameterError, which names a file."""
+    """Return which samples are missing, those of 0 or less among them.
+
+    Raises ParameterError if most are, ReadError for those of a file, which has the ``name``.
+    """
     missing = np.zeros(planes.shape, np.bool_) if holes is None else holes
     dark = ~missing & ~(planes > 0)
     valid = dark.size - int(np.count_nonzero(missing))
     if (part := int(np.count_nonzero(dark)) / max(1, valid)) > DARK:
-        of = f"{name}: " * bool(name)
-        raise ParameterError(
-            f"{of}{part:.0%} of the values are 0 or less, which have no logarithm: leave ratio out, or first subtract "
-            "the offset that makes them so"
+        why = (
+            f"{part:.0%} of the values are 0 or less, which have no logarithm: leave ratio out, or first subtract the "
+            "offset that makes them so"
         )
+        raise ReadError(f"{name}: {why}") if name else ParameterError(why)
     return missing | dark
 
 

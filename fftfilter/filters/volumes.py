@@ -147,10 +147,11 @@ class Volume(NamedTuple):
             )
         if pixel_size is None:
             return cls(names)
-        given = pixel_size if isinstance(pixel_size, tuple | list) else [pixel_size] * number
+        given = pixel_size.split(",") if isinstance(pixel_size, str) else pixel_size
+        given = given if isinstance(given, tuple | list) and len(given) > 1 else [pixel_size] * number
         if len(given) != number:
             raise ParameterError(f"pixel size {pixel_size!r} has {len(given)} sizes: give one, or one for each axis")
-        sizes = tuple(parse_pixel_size(size) for size in given)
+        sizes = tuple(parse_pixel_size(size)[0] for size in given)
         if len({*map(type, sizes)}) > 1:
             raise ParameterError(f"pixel size {pixel_size!r} has lengths and angles: give one kind for all axes")
         return cls(names, sizes)
@@ -163,7 +164,7 @@ class Volume(NamedTuple):
     @property
     def is_flat(self) -> bool:
         """Whether it is pictures that are filtered, as without it."""
-        return self.number == 2 and len({*self.sizes}) < 2
+        return self.number == 2
 
     def check(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
         """Raise ParameterError for what is for pictures alone."""
@@ -256,13 +257,13 @@ def _gains(described: Description, shape: tuple[int, int, int]) -> tuple[list[Ax
     """
     transfer, volume, is_mirrored = described.on_grid, described.volume, described.edges == "mirror"
     assert volume is not None  # noqa: S101  pipelines.py has asked
-    places = {1: (0,), 2: (1, 2), 3: (0, 1, 2)}[volume.number]
+    places = range(volume.number)
     n, parts = min(shape[place] for place in places), [part.radial for part in transfer.parts if part.radial]
     axes = [Axis(i, shape[i], is_mirrored, shape[i] if is_mirrored else shape[i] // 2 + 1) for i in places]
 
     def squares(part: Radial) -> list[Floats]:
         pixel = next((each.pixel for each in (part.outer, part.inner) if each and each.is_physical), None)
-        steps = [pixel / size for size in volume.sizes] if pixel and volume.sizes else [1.0] * len(axes)
+        steps = [pixel[0] / size for size in volume.sizes] if pixel and volume.sizes else [1.0] * len(axes)
         return [
             np.square(np.arange(axis.kept) * n / ((1 + is_mirrored) * axis.length) * step)
             for axis, step in zip(axes, steps, strict=True)

@@ -25,6 +25,7 @@ from ..files import sources, urls
 from ..files.folder import Folder, Inside
 from ..files.messages import FileName, as_error, quoted_if_odd
 from ..files.urls import is_url
+from ..images.reading import digest_of
 from ..transfer.fitted import NOTHING
 from ..transfer.ridges import NO_STRIPES
 from ..work.opened import filter_frames, largest, open_input
@@ -293,7 +294,7 @@ class Batch:
                     settings.refuse_outside(target)
             times = sources.times(job.source) if recipe.preserve_times else None
             data = images.raw(job.source)
-            outcome.digest, outcome.bytes = sources.digest_of(data), len(data)
+            outcome.digest, outcome.bytes = digest_of(job.source, data), len(data)
             done_before = outcome.digest == job.done_from and not settings.measure_only
             if done_before and not job.verify:
                 if not isinstance(data, bytes):

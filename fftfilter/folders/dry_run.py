@@ -14,6 +14,7 @@ from typing import NamedTuple
 from .. import __version__, images, memory
 from ..errors import DeviceError, FftfilterError, ReadError
 from ..files import sources
+from ..images.reading import digest_of
 from .cluster import LOCAL, connect, explain
 from .jobs import Outcome, Settings
 from .pool import device_bytes
@@ -49,7 +50,7 @@ def steps(
             outcome = Outcome(job=job, status="planned")
             try:
                 size = images.measure(job.source, run.recipe.pages)
-                digest = sources.digest_of(sources.content(job.source)) if job.done_from else ""
+                digest = digest_of(job.source, sources.content(job.source)) if job.done_from else ""
             except FftfilterError as error:
                 run.log.add(outcome.fail(error), run.settings)
                 yield error

@@ -8,11 +8,12 @@ per thread.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from .. import images, system
 from ..analysis.power import Spectrum
@@ -27,8 +28,9 @@ from ..work.opened import first_of, spectrum_bytes, spectrum_of
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from ..region import Area
+    from ..arrays import Holes
 
+    HolesOf = Callable[..., Holes | None]
 Measured = tuple[Spectrum, tuple[float, float] | None]
 
 
@@ -65,12 +67,15 @@ def mean_spectrum(
     names: Sequence[str],
     advance: Callable[[], None],
     asked: images.Asked = ALL,
+    *,
     device: str | int | None = None,
-    ignore: Area | None = None,
+    holes: HolesOf = unmeasured,
+    how: Mapping[str, Any] = MappingProxyType({}),
 ) -> MeanSpectrum:
-    """Return the mean power of pictures, or of the pages that are asked for, without the pixels to ``ignore``.
+    """Return the mean power of pictures, or of the pages that are asked for.
 
-    ``advance`` is called after each file.
+    ``advance`` is called after each file. ``holes`` returns which samples of a picture, whose file has a ``name``, are
+    not looked at; ``how`` are further options of :func:`~fftfilter.work.opened.spectrum_of`.
     """
     found = MeanSpectrum()
     sizes = {}
@@ -88,7 +93,7 @@ def mean_spectrum(
     height, width = min(size.height for size in large.values()), min(size.width for size in large.values())
     found.cropped = sum((size.height, size.width) != (height, width) for size in large.values())
     for each in _spectra(
-        list(large), partial(_of_file, size=(height, width), asked=asked, device=device, ignore=ignore)
+        list(large), partial(_of_file, size=(height, width), asked=asked, device=device, holes=holes, how=how)
     ):
         if isinstance(each, str):
             found.failed.append(each)
@@ -124,11 +129,17 @@ def _spectra(names: list[str], of_file: Callable[[str], Measured | str]) -> Iter
 
 
 def _of_file(
-    name: str, *, size: tuple[int, int], asked: images.Asked, device: str | int | None, ignore: Area | None
+    name: str,
+    *,
+    size: tuple[int, int],
+    asked: images.Asked,
+    device: str | int | None,
+    holes: HolesOf,
+    how: Mapping[str, Any],
 ) -> Measured | str:
     try:
         found = opened(name, asked)
-        return spectrum_of(found, size, device, partial(unmeasured, name=name, ignore=ignore)), pixel_of(found)
+        return spectrum_of(found, size, device, partial(holes, name=name), **how), pixel_of(found)
     except (FftfilterError, MemoryError) as error:
         return str(error) or f"{quoted_if_odd(name)}: out of memory; take a smaller image"
 

@@ -142,7 +142,7 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
         from ..analysis.search import notches
 
         transfer *= notches(outcome.peaks, recipe.auto.shape)
-    filtered_by = (transfer.with_pixel_size(outcome.pixel_size.across) if outcome.pixel_size else transfer).given()
+    filtered_by = (transfer.with_pixel_size(outcome.pixel_size[:2]) if outcome.pixel_size else transfer).given()
     for part, made in zip(transfer.parts, filtered_by.get("parts", [filtered_by]), strict=False):
         if height and width:  # what n/8 is for this one
             made.update(part.for_size(height, width).given() | made)

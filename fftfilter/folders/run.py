@@ -24,6 +24,7 @@ from ..files.atomic import refuse_inputs, refuse_unwritable, remove_leftovers
 from ..files.messages import as_error
 from ..files.urls import Url, file_in, is_name, is_url, of_this_machine, place, refuse_reading_only, split
 from ..images.formats import extension_of
+from ..images.reading import beside
 from ..output.modes import FOLDER
 from .jobs import (
     MOST_FAILURES,
@@ -229,6 +230,9 @@ class FolderRun:
                         journal.entry(made, self.recipe.key) if self.skip_existing else None,
                     )
                     own = branch.stamps.get(name) or (None if is_url(file) else stamp(file))
+                    if own and self.skip_existing == "fast":
+                        stamps = [own, *(each for path in beside(file) if (each := stamp(path)))]
+                        own = sum(each[0] for each in stamps), max(each[1] for each in stamps)
                     # Those that are verified lie evenly among all.
                     is_verified = (number + 1) * self.verify // files > number * self.verify // files
                     job = Job(number, file, file_in(target, made), entry and entry.digest, is_verified, own)

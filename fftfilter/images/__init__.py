@@ -8,6 +8,7 @@
                        pillow_reader.py for all others, and animation.py, which also writes
     jpegs.py           JPEG 2000 as deep as it is coded, in and out; JPEG XL, in
     fits.py            FITS, in and out, by astropy
+    library_formats.py MRC, EMD, netCDF in and out, DM and Surfer in, by the libraries of their fields
     ome_zarr.py        OME-Zarr, in and out, by zarr; chunks are decoded to no more than their metadata say
     pages.py           pages of all formats, and those that a user asks for
     writing.py         a picture to bytes, as deep as its format can: by plain_formats.py, png_writer.py, tiff_writer.py

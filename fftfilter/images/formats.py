@@ -39,6 +39,7 @@ class Format(NamedTuple):
     is_shown: bool = False  # whether pages are frames of an animation, each shown for some time
     has_tables: bool = False  # whether it can hold a palette
     has_integers: bool = False  # whether it can hold integers that are signed, or of more than 16 bits
+    is_by_library: bool = False  # whether library_formats.py writes it
     # Bytes that its encoder takes beside the samples: a pixel, a pixel for each channel, and for its library; if these
     # are fewer than the samples have, it is a copy of these.
     encoder: tuple[float, float, int] = (0, 0, 0)
@@ -63,6 +64,7 @@ _FITS = Format("FITS", gray=32, color=None, pages=True, has_integers=True, has_r
 _WEBP = Format("WEBP", alpha=True, longest=16383, has_quality=True, pages=True, is_shown=True, encoder=(33, 1, 0))
 _GIF = Format("GIF", alpha=True, shades_of_alpha=False, longest=65535, lossy=True, pages=True, encoder=(0, 6, 0))
 _GIF = _GIF._replace(is_shown=True, has_tables=True)
+_OF_FIELDS = _FITS._replace(has_recipe=False, is_by_library=True)
 _JPEG2000 = Format("JPEG2000", gray=16, color=16, alpha=True, encoder=(0, 15, 0))
 # Standard output gets the first extension of a format.
 FORMATS = {
@@ -75,6 +77,9 @@ FORMATS = {
     ".tif": _TIFF,
     ".tiff": _TIFF,
     **dict.fromkeys((".fits", ".fit", ".fts", ".fz", ".fits.gz", ".fit.gz", ".fts.gz"), _FITS),
+    **dict.fromkeys((".mrc", ".mrcs"), _OF_FIELDS._replace(name="MRC")),
+    **dict.fromkeys((".nc", ".grd"), _OF_FIELDS._replace(name="NETCDF")),
+    ".emd": _OF_FIELDS._replace(name="EMD"),
     ".jpg": _JPEG,
     ".jpeg": _JPEG,
     ".jp2": _JPEG2000,
@@ -90,7 +95,7 @@ FORMATS = {
 SUFFIX_OF_FORMAT = {format_.name: suffix for suffix, format_ in reversed(FORMATS.items())}
 # Read, but never written.
 _PILLOW_ALONE = ".pbm .jpe .jfif .mpo .jpf .jpx .j2c .jpc .dib .psd .ico .qoi .icb .vda .rgb"
-_READ_ONLY = {*_PILLOW_ALONE.split(), ".jxl"}
+_READ_ONLY = {*_PILLOW_ALONE.split(), ".jxl", ".dm3", ".dm4"}
 # Pillow's names of the formats that it may open, each with its module. All store pixels as such; formats that start a
 # program (PostScript), draw (WMF), need plug-ins (HDF5, GRIB) or open an inner file (IPTC) are left out. The last two
 # have no signature, and are tried when all others have refused a file.
@@ -103,6 +108,10 @@ RASTERS = {
 }
 JPEG2000_STARTS = b"\0\0\0\x0cjP  \r\n\x87\n", b"\xff\x4f\xff\x51"
 JPEG_XL_STARTS = b"\0\0\0\x0cJXL \r\n\x87\n", b"\xff\x0a"
+# The first bytes of HDF5 (EMD, netCDF), netCDF, grids of Surfer, DM3 and DM4, and MRC.
+BY_LIBRARY = re.compile(
+    rb"\x89HDF\r\n|CDF[\1\2\5]|DS(AA|BB|RB)|\0\0\0[\3\4].{4,8}\0\0\0[\0\1]|.{208}MAP[ \0](D[DA]|\x11\x11)", re.DOTALL
+)
 PNG_START, JPEG_START = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 ZARR, _OF_ZARR = ".zarr", ("zarr.json", ".zgroup", ".zattrs", ".zarray")
 _GOOD_EXTENSIONS = ".png, .tif, .pgm, .ppm or .jpg"
@@ -239,10 +248,8 @@ _STARTS: tuple[tuple[int, str, str, str], ...] = (
     (128, "DICM", "DICOM", "convert it to a TIFF, for example by dcm2img or pydicom"),
     (0, "%PDF|%!PS", "PDF or PostScript", "draw its pages, for example by pdftoppm -r 300 -png"),
     (0, "8BPS", "a Photoshop file other than of 8 bits a sample", "save it as a TIFF"),
-    (0, "\x89HDF|CDF", "HDF5 or NetCDF", _ARRAY),
     (344, r"n\+1\0", "NIfTI", _ARRAY),
-    (208, "MAP ", "MRC", "convert it to a TIFF, for example by mrc2tif"),
-    (0, "ZISRAWFILE|\xda\xce\xbe\n|p\0\0\0|\0\0\0[\3\4]\0\0", *_MICROSCOPE),
+    (0, "ZISRAWFILE|\xda\xce\xbe\n|p\0\0\0", *_MICROSCOPE),
     (0, "PK\3\4|\x1f\x8b|BZh|7z\xbc\xaf|\xfd7zXZ", "an archive", "unpack it"),
     (0, "(?i:.{0,1020}<svg)", "SVG", "draw it, for example by rsvg-convert"),
 )

@@ -52,6 +52,7 @@ _FIELDS = {
     "gamma": ("color space", ("PNG",)),
     "recipe": ("recipe", ("PNG", "TIFF", "FITS")),
     "fits": ("FITS header", ("FITS",)),
+    "library": ("header", ("MRC", "EMD", "NETCDF")),
 }
 # Where a PNG has the recipe that made it, by keyword, and a TIFF: in its description, if that is free.
 _RECIPE, _DESCRIPTION_TAG, _RECIPE_START = "fftfilter", 270, '{"fftfilter_recipe"'
@@ -109,6 +110,7 @@ class Metadata:
     gamma: Mapping[bytes, bytes] = field(default_factory=dict)
     """A PNG's chunks that say what its samples mean without a profile."""
     fits: bytes = b""  # cards of a FITS header, but for those of its layout
+    library: tuple[str, Any] | None = None  # of library_formats.py: the format, and what its reader keeps of the file
     hdus: Container | None = None  # the FITS around the HDU whose first page this is
     left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
     recipe: str = ""  # what this program makes the output by, as JSON
@@ -138,7 +140,9 @@ class Metadata:
             text = {_COMMENT: comment} if 0 < len(comment.encode("utf-8", "replace")) < _MOST_IN_MARKER else {}
         kept = Metadata(text=text, **{name: getattr(self, name) for name, each in fits.items() if each})
         others = [] if format_ == "FITS" else self._other_hdus
-        kept = replace(kept, hdus=None if others else self.hdus)
+        kept = replace(
+            kept, hdus=None if others else self.hdus, pixel_size=self.pixel_size if fits["library"] else None
+        )
         # Colors without metadata are taken as sRGB.
         fits["gamma"] |= b"sRGB" in self.gamma and b"cICP" not in self.gamma
         left_out = [words for name, (words, _) in _FIELDS.items() if getattr(self, name) and not fits[name]]

@@ -28,6 +28,8 @@ MAXVAL_OF = {U8: 255, U16: 65535, F32: 1}  # the sample that stands for white, b
 # GDAL's part by which floats may differ from a nodata value, and that of sentinels, whose text has few digits.
 _SAME, _SENTINEL, _SAME_SENTINEL = 1e-6, 1e30, 1e-2
 CLEAR = 255  # a GIF's entry for transparent pixels: the last one, in every frame of an animation
+_LIBRARIES = {"FITS": ["astropy"], "MRC": ["mrcfile"], "DM": ["rsciio"], "EMD": ["rsciio", "h5py"]}
+_LIBRARIES |= {"NETCDF": ["xarray", "h5netcdf", "h5py"], "SURFER": ["rasterio"]}
 WHITE = 257  # tables have 16 bits, as in a TIFF; this times a level of 8 bits is the same color
 
 
@@ -171,10 +173,12 @@ def refuse_oversize(name: str, size: Size, working: Working | None = None) -> No
     check_memory(size.height, size.width, max(size.read, working(size) if working else 0), name)
 
 
-def refuse_without_astropy(name: str, error: type[FftfilterError] = ReadError) -> None:
-    """Raise an error if astropy is missing, which FITS needs."""
-    if find_spec("astropy") is None:
-        raise error(f"{name}: FITS needs astropy: {pip_install(extra='fits')}")
+def refuse_missing(format_: str, name: str, error: type[FftfilterError] = ReadError) -> None:
+    """Raise an error if a library is missing that a format needs."""
+    for library in _LIBRARIES.get(format_, ()):
+        if find_spec(library) is None:
+            extra = {"FITS": "fits", "SURFER": "surfer"}.get(format_, "formats")
+            raise error(f"{name}: {format_} needs {library}: {pip_install(extra=extra)}")
 
 
 def samples_of(picture: Picture) -> Samples:

@@ -1,22 +1,25 @@
 """The size of a picture's pixels, from its file's description or resolution.
 
 A microscope's description goes before the resolution: OME-XML and Aperio have the size itself, ImageJ the unit of the
-resolution's tags; its ``spacing`` is the distance of slices. The tags of a GeoTIFF go before the resolution, too; on
-maps in degrees a pixel has the sides that it has on the ellipsoid WGS 84 in the picture's middle.
+resolution's tags; its ``spacing`` is the distance of slices. The tags of a GeoTIFF go before the resolution, too, and
+so does a world file beside the picture; on maps in degrees a pixel has the sides that it has on the ellipsoid WGS 84 in
+the picture's middle.
 
-Sources: the OME model, 2016-06, UnitsLength; OGC GeoTIFF 1.1, annexes; NIMA TR8350.2 (WGS 84).
+Sources: the OME model, 2016-06, UnitsLength; OGC GeoTIFF 1.1, annexes; NIMA TR8350.2 (WGS 84); OGC 12-063 (WKT).
 """
 
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ParameterError
-from ..text import INCH, METERS, length_text, plain
+from ..text import INCH, METERS, length_text, plain, sides_text
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -42,7 +45,9 @@ _MODEL, _ANGLES, _LENGTHS = 1024, 2054, 3076  # facts: projected or geographic; 
 _PROJECTED, _GEOGRAPHIC, _DEGREE = 1, 2, 9102
 _EPSG = {9001: 1.0, 9002: 0.3048, 9003: 1200 / 3937, 9036: 1e3}
 _EQUATOR, _FLATNESS = 6378137.0, 0.00669437999014  # the radius of WGS 84 in meters, and its eccentricity squared
-_UNEQUAL = 0.01  # a side may be this part longer than the other
+_GEOTIFF = "GeoTIFF tags"
+_MOST_BESIDE = 1 << 16  # bytes of a file beside a picture
+_UNEQUAL = 0.01  # the part by which sides differ that count as one
 
 
 class PixelSize(NamedTuple):
@@ -53,16 +58,31 @@ class PixelSize(NamedTuple):
     source: str
 
     @property
+    def text(self) -> str:
+        """Its one side, or its width and height where these differ."""
+        return length_text(self.across) if self.is_square else sides_text(self[:2])
+
+    @property
+    def is_square(self) -> bool:
+        """Whether its sides are the same, as far as it matters."""
+        return abs(self.across - self.down) <= _UNEQUAL * max(self.across, self.down)
+
+    @property
+    def is_on_earth(self) -> bool:
+        """Whether the file itself says where its pixels lie on Earth."""
+        return self.source == _GEOTIFF
+
+    @property
     def dpi(self) -> tuple[float, float]:
         """Pixels per inch, horizontal and vertical."""
         return INCH / self.across, INCH / self.down
 
     def __str__(self) -> str:
-        return f"pixel size {length_text(self.across)} from the file's {self.source}"
+        return f"pixel size {self.text} from the file's {self.source}"
 
 
 def pixel_size_of(picture: Picture, name: str, needed_by: object) -> PixelSize:
-    """Return the size of a picture's pixels; raises ParameterError if its file has none, or unequal sides.
+    """Return the size of a picture's pixels, square if they nearly are; raises ParameterError if its file has none.
 
     ``name`` is the file's; ``needed_by`` is the value, such as a radius, that has no meaning without a size.
     """
@@ -72,12 +92,7 @@ def pixel_size_of(picture: Picture, name: str, needed_by: object) -> PixelSize:
             f"{name}: says no pixel size, which {needed_by} needs: give --pixel-size (65nm, 300dpi, 0.2arcsec), or a "
             "number with px, cyc or %"
         )
-    if abs(found.across - found.down) > _UNEQUAL * max(found.across, found.down):
-        raise ParameterError(
-            f"{name}: its pixels are {found.across / found.down:.3g} times as wide as high, by the file's "
-            f"{found.source}, and {needed_by} needs one size: give --pixel-size (65nm, 300dpi)"
-        )
-    return found
+    return found._replace(down=found.across) if found.is_square else found
 
 
 def of_image(image: Image.Image, exif: bytes) -> PixelSize | None:
@@ -120,14 +135,56 @@ def _on_earth(tags: Mapping[int, Any]) -> PixelSize | None:
             (across, down, *_), (_, row, _, _, latitude, *_) = tags[_SIDES], tags[_TIE]
         if facts[_MODEL] == _PROJECTED:
             meters = _EPSG[facts[_LENGTHS]]
-            return _sides(across * meters, down * meters, "GeoTIFF tags")
+            return _sides(across * meters, down * meters, _GEOTIFF)
         if facts[_MODEL] == _GEOGRAPHIC and facts.get(_ANGLES, _DEGREE) == _DEGREE:
-            middle = math.radians(latitude + (row - tags.get(257, 0) / 2) * down)
-            bent = 1 - _FLATNESS * math.sin(middle) ** 2
-            east = math.radians(across) * _EQUATOR * math.cos(middle) / math.sqrt(bent)
-            north = math.radians(down) * _EQUATOR * (1 - _FLATNESS) / bent**1.5
-            return _sides(east, north, "GeoTIFF tags")
+            return in_degrees(across, down, latitude + (row - tags.get(257, 0) / 2) * down, _GEOTIFF)
     return None
+
+
+def in_degrees(across: float, down: float, latitude: float, source: str) -> PixelSize | None:
+    """Return the size of a pixel with sides in degrees of longitude and latitude, at a latitude."""
+    middle = math.radians(latitude)
+    bent = 1 - _FLATNESS * math.sin(middle) ** 2
+    east = math.radians(across) * _EQUATOR * math.cos(middle) / math.sqrt(bent)
+    north = math.radians(down) * _EQUATOR * (1 - _FLATNESS) / bent**1.5
+    return _sides(east, north, source)
+
+
+def files_beside(name: str) -> list[Path]:
+    """Return the files beside one that say where its pixels lie: a world file, such as .pgw of a .png, and a .prj."""
+    stem, dot, suffix = name.rpartition(".")
+    worlds = (f"{stem}.{suffix[:1]}{suffix[-1:]}w", f"{stem}.wld", f"{name}w") if dot else ()
+    found = [each for each in worlds if os.path.isfile(each)][:1]  # noqa: PTH113  Path's raises for long names
+    return [Path(each) for each in (*found, f"{stem}.prj") if found and os.path.isfile(each)]  # noqa: PTH113
+
+
+def of_world_file(name: str, height: int) -> PixelSize | None:
+    """Return the size by the world file beside a file, None without one, and where nobody says the unit.
+
+    A .prj beside it says the unit, else it is the meter if the corner lies beyond all degrees.
+    """
+    with suppress(OSError, ValueError, TypeError, IndexError):
+        texts = []
+        for each in files_beside(name):
+            with each.open(encoding="ascii", errors="replace") as file:
+                texts.append(file.read(_MOST_BESIDE))
+        world, *prj = texts
+        x_x, y_x, x_y, y_y, left, top = map(float, world.split()[:6])
+        across, down = math.hypot(x_x, y_x), math.hypot(x_y, y_y)
+        if not prj:
+            return in_map(across, down, left, top, "world file")
+        if re.search(r"PROJC\w+\[", prj[0]):
+            units = re.findall(r"UNIT\s*\[[^,\]]*,\s*([\d.eE+-]+)", prj[0])
+            meters = float(units[-1])  # that of the map stands behind that of its degrees
+            return _sides(across * meters, down * meters, "world file")
+        if re.search(r"GEOG\w+\[", prj[0]):
+            return in_degrees(across, down, top + y_y * height / 2, "world file")
+    return None
+
+
+def in_map(across: float, down: float, left: float, top: float, source: str) -> PixelSize | None:
+    """Return the size of a pixel in meters if the corner of a map lies beyond all degrees, else None."""
+    return _sides(across, down, source) if max(abs(left), abs(top)) > 360 else None
 
 
 def text_of(data: bytes) -> str:

@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from ..errors import ReadError, TooLargeError
 from ..files.atomic import Parts
 from ..files.sources import Content
+from ..system import check_memory
 from .pages import Sink
 from .picture import F32, MAXVAL_OF, NOT_BY_STRIPS, U8, U16, Picture, Samples, Size, Strips, spread
 
@@ -46,6 +47,7 @@ _END_OF_RAW_HEADER = re.compile(rb"(?:#[^\r\n]*+)?\s")
 _PFM = re.compile(rb"P[Ff]\s")
 _PFM_HEADER = re.compile(rb"P([Ff])\s+(\d{1,18})\s+(\d{1,18})\s+([-+.\deE]{1,40})\s")
 NPY = b"\x93NUMPY"
+_NO_SPECTRUM = "is no spectrum to invert; give the .npy of complex numbers that 'fftfilter spectrum --complex' writes"
 _HEADER_BYTES = 1 << 16  # more than any header has in practice, comments included
 _COMMENT = re.compile(rb"#[^\r\n]*")
 _NO_DIGIT = re.compile(rb"[^\s\d]\S{0,19}")
@@ -168,7 +170,20 @@ def _pfm_header(data: bytes, name: str) -> Header:
     return Header(size, 1, found.end(), np.dtype("<f4" if scale < 0 else ">f4"), F32, is_upward=True)
 
 
-def _npy_header(data: bytes, name: str) -> Header:
+def spectrum_of(data: Content, name: str) -> NDArray[np.complexfloating[Any, Any]]:
+    """Return the complex numbers of an .npy, (channels, height, width); raises ReadError and TooLargeError."""
+    found = data[:]
+    header = _npy_header(found, name, "c") if found.startswith(NPY) else None
+    if header is None:
+        raise ReadError(f"{name}: {_NO_SPECTRUM}")
+    size = header.size
+    check_memory(size.height, size.width, 6 * size.samples * header.stored.itemsize, name)
+    shape = (size.height, size.width, size.channels)
+    array: NDArray[Any] = _raw(found, header, name).reshape(shape, order=header.order)
+    return array.transpose(2, 0, 1)
+
+
+def _npy_header(data: bytes, name: str, kinds: str = "uif") -> Header:
     file = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(file)
@@ -177,11 +192,10 @@ def _npy_header(data: bytes, name: str) -> Header:
     except Exception as error:  # of damaged headers NumPy raises almost anything
         raise ReadError(f"{name}: the header of this .npy is damaged; get a whole copy of it") from error
     stored = U8 if stored.kind == "b" else stored  # as calls in Python take bools
-    if stored.kind not in "uif" or len(shape) not in (2, 3) or min(shape) < 1 or shape[2:] not in ((), (3,)):
-        raise ReadError(
-            f"{name}: an array of shape {shape} and type {stored} is not an image; give real numbers, "
-            "(height, width) or (height, width, 3)"
-        )
+    if stored.kind not in kinds or len(shape) not in (2, 3) or min(shape) < 1 or shape[2:] not in ((), (3,)):
+        way_out = "is not an image; give real numbers, (height, width) or (height, width, 3)"
+        why = _NO_SPECTRUM if kinds == "c" else way_out
+        raise ReadError(f"{name}: an array of shape {shape} and type {stored} {why}")
     kept = stored.newbyteorder("=") if stored.newbyteorder("=") in MAXVAL_OF else F32
     size = Size(shape[1], shape[0], 3 if len(shape) == 3 else 1, kept.itemsize)
     return Header(size, MAXVAL_OF[kept], file.tell(), stored, kept, order="F" if is_fortran else "C", format="NPY")

@@ -18,9 +18,10 @@ from ..files import sources, urls
 from ..files.messages import FileName, as_error, shown
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
-from .formats import JPEG2000_STARTS, JPEG_START, JPEG_XL_STARTS, PNG_START, is_zarr
+from .formats import BY_LIBRARY, JPEG2000_STARTS, JPEG_START, JPEG_XL_STARTS, PNG_START, is_zarr
 from .pages import ALL, Asked, Pages, PaletteRule
-from .picture import Picture, Samples, Size, Strips, Working, refuse_oversize, refuse_without_astropy
+from .picture import Picture, Samples, Size, Strips, Working, refuse_missing, refuse_oversize
+from .pixel_size import files_beside, of_world_file
 
 _HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")  # how a TIFF and a BigTIFF begin, in either byte order
@@ -145,14 +146,46 @@ def opened(
         raise ParameterError(f"{name}: is no FITS, and has no HDU {asked.hdu}: leave --hdu out")
     found = _opened(data, name, asked, working)
     if isinstance(found, Picture):
+        found = _placed(source, found)
         found.valid = _beside(source, found) if found.valid is None else found.valid
     return found
 
 
+def beside(source: FileName) -> list[Path]:
+    """Return the files beside one that say something of its pixels: GDAL's mask, a world file and a .prj."""
+    mask = _mask_of(source)
+    is_alone = source == STANDARD_STREAM or urls.is_url(source)
+    return [*filter(None, [mask]), *([] if is_alone else files_beside(os.fsdecode(source)))]
+
+
+def _mask_of(source: FileName) -> Path | None:
+    name = f"{os.fsdecode(source)}.msk"  # too long a name perhaps, for which Path's is_file raises
+    is_file = source != STANDARD_STREAM and not urls.is_url(source) and os.path.isfile(name)  # noqa: PTH113
+    return Path(name) if is_file else None
+
+
+def digest_of(source: FileName, data: sources.Content) -> str:
+    """Return a digest of a file's content, and of what lies beside it."""
+    with suppress(OSError):
+        return "".join([sources.digest_of(data), *(sources.digest_of(file.read_bytes()) for file in beside(source))])
+    return ""
+
+
+def _placed(source: FileName, picture: Picture) -> Picture:
+    """Return a picture with the size of pixels by a world file beside it, unless its own tags say where it is."""
+    size = picture.metadata and picture.metadata.pixel_size
+    if source == STANDARD_STREAM or urls.is_url(source) or (size and size.is_on_earth):
+        return picture
+    if (found := of_world_file(os.fsdecode(source), picture.planes.shape[1])) is None:
+        return picture
+    from .metadata import Metadata
+
+    return replace(picture, metadata=replace(picture.metadata or Metadata(), pixel_size=found))
+
+
 def _beside(source: FileName, picture: Picture) -> Samples | None:
     """Return which samples of a picture GDAL's mask in the file beside it shows, None without one; raises ReadError."""
-    file = Path(os.fsdecode(source) + ".msk")
-    if source == STANDARD_STREAM or urls.is_url(source) or not file.is_file():
+    if (file := _mask_of(source)) is None:
         return None
     mask: Samples = read(file).planes != 0
     if mask.shape[1:] != picture.planes.shape[1:] or len(mask) not in (1, len(picture.planes)):
@@ -190,21 +223,23 @@ def by_strips(source: FileName, asked: Asked) -> Strips:
     name = shown(source, "standard input")
     if urls.is_url(source) or is_zarr(source) or source == "-":
         raise TooLargeError(f"{name}: only files of this machine are read by strips; copy it into one")
-    if Path(f"{os.fsdecode(source)}.msk").is_file():
+    if _mask_of(source):
         raise TooLargeError(f"{name}: the mask beside it, a .msk file, is not read by strips; move it away")
     data = sources.large_file(source, (*TIFF, b"P5", b"P6", plain_formats.NPY[:4]), least=1)
     if data is None:
         raise TooLargeError(f"{name}: its format is not read by strips; save it as .tif, .pgm, .ppm or .npy")
     if data[:4] not in TIFF:
         asked.of(1, name)
-        return plain_formats.strips(data, name)
+        found = plain_formats.strips(data, name)
+        return found._replace(picture=_placed(source, found.picture))
     from .tiff_reader import TiffPages
 
     pages = TiffPages(data, name, asked.palette)
     pages.choose(asked)
     if len(pages) > 1:
         raise ParameterError(f"{name}: {len(pages)} pages, of which one at a time is read by strips: give --pages 1")
-    return pages.strips(0)
+    found = pages.strips(0)
+    return found._replace(picture=_placed(source, found.picture))
 
 
 def _picture(data: bytes, name: str, working: Working | None, palette: PaletteRule) -> Picture | None:
@@ -224,7 +259,7 @@ def _picture(data: bytes, name: str, working: Working | None, palette: PaletteRu
 
 def has_pages(data: sources.Content) -> bool:
     """Whether a file's format is one whose pages are looked for before its only picture."""
-    return data[:4] in TIFF or is_fits(data)
+    return data[:4] in TIFF or is_fits(data) or bool(BY_LIBRARY.match(data[:216]))
 
 
 def is_fits(data: sources.Content) -> bool:
@@ -246,10 +281,14 @@ def pages_of(data: sources.Content, name: str, asked: Asked = ALL) -> Pages:
 
             return TiffPages(data, name, asked.palette)
         if is_fits(data):
-            refuse_without_astropy(name)
+            refuse_missing("FITS", name)
             from .fits import FitsPages
 
             return FitsPages(data, name, asked.hdu)
+        if BY_LIBRARY.match(data[:216]):
+            from .library_formats import LibraryPages
+
+            return LibraryPages(data, name)
         from .animation import AnimationPages
 
         return AnimationPages(data[:], name)

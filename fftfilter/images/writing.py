@@ -23,7 +23,7 @@ from ..files.sources import Times, identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
 from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, check_fits, is_zarr, misfit, suffix_of
-from .picture import CLEAR, F32, MAXVAL_OF, U8, U16, WHITE, Depth, Picture, Samples, refuse_without_astropy, samples_of
+from .picture import CLEAR, F32, MAXVAL_OF, U8, U16, WHITE, Depth, Picture, Samples, refuse_missing, samples_of
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -70,8 +70,7 @@ def _check_path(path: Path, name: str, format_: str | None) -> None:
     with as_error(WriteError, f"{name}: cannot be written"):
         if path.is_dir():
             raise WriteError(f"{name}: a folder; give the name of a file in it")
-        if FORMATS[suffix_of(path, format_)].name == "FITS":
-            refuse_without_astropy(name, ParameterError)
+        refuse_missing(FORMATS[suffix_of(path, format_)].name, name, ParameterError)
         folder = Path(os.path.realpath(path)).parent  # A symbolic link is followed.
         if not folder.is_dir():
             raise WriteError(f"{name}: there is no folder {quoted_if_odd(str(folder))}; create it first")
@@ -157,6 +156,8 @@ def depth_as(
     given = picture.planes.dtype
     if kind.name == "PPM" and given != F32:
         return Depth(U8 if picture.maxval < 256 else U16, picture.maxval)
+    if kind.name == "MRC" and given == U8:  # which it has not
+        return Depth(U16, picture.maxval)
     deepest = _DTYPE[kind.gray if is_plain_gray else kind.color or kind.gray]
     if is_page and kind.name == "PNG" and not is_plain_gray:
         deepest = U8  # readers of animated PNGs, Pillow included, have 8 bits for color
@@ -182,7 +183,7 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     kind, metadata = FORMATS[suffix], picture.metadata
     if kind.name in ("PPM", "NPY"):
         return encode_plain(picture, suffix)
-    if kind.name == "FITS" or (kind.name == "TIFF" and picture.valid is not None):
+    if kind.name == "FITS" or kind.is_by_library or (kind.name == "TIFF" and picture.valid is not None):
         growing = sink(file := io.BytesIO(), suffix, coding)
         growing.add(growing.encode(picture, None))
         growing.finish()
@@ -230,6 +231,10 @@ def sink(file: BinaryIO, suffix: str, coding: Coding, *, count: int = 1, plays: 
         from .fits import FitsSink
 
         return FitsSink(file, suffix, count)
+    if FORMATS[suffix].is_by_library:
+        from .library_formats import LibrarySink
+
+        return LibrarySink(file, suffix)
     if kind in ("PPM", "NPY"):
         return plain_formats.PlainSink(file, lambda part: encode_plain(part, suffix, height))
     from .animation import SINKS
@@ -305,7 +310,8 @@ def suffix_of_pages(target: FileName, format_: str | None, pages: int, picture: 
     """Return :func:`suffix_of` a file that holds a number of pages; raises ParameterError if its format holds one."""
     suffix = suffix_of(target, format_, picture)
     if not FORMATS[suffix].pages:
-        many = [each for each, kind in FORMATS.items() if kind.pages and SUFFIX_OF_FORMAT[kind.name] == each]
+        usual = {each: kind for each, kind in FORMATS.items() if kind.pages and not kind.is_by_library}
+        many = [each for each, kind in usual.items() if SUFFIX_OF_FORMAT[kind.name] == each]
         raise ParameterError(
             f"{shown(target, 'standard output')}: {suffix} holds one page, and there are {pages}; "
             f"give --pages 1, or write {', '.join(many[:-1])} or {many[-1]}"

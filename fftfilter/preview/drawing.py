@@ -91,10 +91,14 @@ class Fine:
         """Fill a polygon."""
         self._draw.polygon([self._at(point) for point in points], (*color, round(255 * opacity)))
 
-    def circle(self, center: tuple[float, float], radius: float, color: Color, width: float = 1.5) -> None:
-        """Draw a circle."""
+    def circle(
+        self, center: tuple[float, float], radius: float, color: Color, width: float = 1.5, stretch: float = 1.0
+    ) -> None:
+        """Draw a circle, or an ellipse that is ``stretch`` times as high as wide."""
         (x, y), r = self._at(center), FINE * radius
-        self._draw.ellipse((x - r, y - r, x + r, y + r), outline=(*color, 255), width=round(FINE * width))
+        self._draw.ellipse(
+            (x - r, y - stretch * r, x + r, y + stretch * r), outline=(*color, 255), width=round(FINE * width)
+        )
 
 
 def length(text: str, size: int = TEXT) -> float:

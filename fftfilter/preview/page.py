@@ -272,7 +272,7 @@ def ticks(unit: Radius, size: tuple[int, int], low: float, high: float) -> Itera
     for exponent in range(-9, 10):
         for digit in (1, 2, 5):
             value = unit._replace(value=float(f"{digit}e{exponent}"))
-            frequency = value.bins(*size) / min(size)
+            frequency = value.cycles(*size)
             if low <= frequency <= high:
                 yield frequency, f"{value.value:g}"
 

@@ -149,7 +149,7 @@ def draw_cutoffs(canvas: Canvas, corners: Corners, report: FilterReport, span: f
     with Fine(canvas, corners) as fine:
         for ring in rings:
             if ring.is_cutoff:
-                fine.circle(at(0, 0), ring.radius * scale, YELLOW_INK, 1)
+                fine.circle(at(0, 0), ring.radius * scale, YELLOW_INK, 1, ring.stretch)
             else:
                 fine.circle(at(ring.fx, ring.fy), max(SMALLEST, ring.radius * scale) + 1, WHITE_INK)
         for ridge in ridges:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ParameterError
+from ..text import amount_text
 from .part import ALL, Part
 from .product import Transfer
 from .units import number
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from .grid import Gain
 
 AUTO = "auto"
-# More than any picture has. Its square stays far within double precision.
-MOST_NOISE = 1e9
+# More than any picture of single precision has. Its square stays far within double precision.
+MOST_NOISE = 1e39
 # Strengths of waves, in decibels: noise reaches 11, the texture of photographs 14, and no wave STRONGEST.
 USUAL_STRENGTH, WEAKEST, STRONGEST = 18.0, 10.0, 300.0
 NOTHING = "no screen is found: the picture stays as it is"
@@ -34,7 +35,7 @@ class Wiener(Part):
     """Wiener's filter of any picture."""
 
     noise: float | None
-    """The standard deviation of the noise, with white as 255; None measures it."""
+    """The standard deviation of the noise in the picture's own unit; None measures it."""
 
     kind = "wiener"
     is_fitted = True
@@ -42,7 +43,7 @@ class Wiener(Part):
     has_direction = False
 
     def __str__(self) -> str:
-        return f"Wiener's filter of noise {'as measured' if self.noise is None else f'of {self.noise:g} levels'}"
+        return f"Wiener's filter of noise {'as measured' if self.noise is None else f'of {self.noise:g}'}"
 
 
 class Band(NamedTuple):
@@ -68,10 +69,12 @@ class Curve(Part):
     """Frequencies in cycles per pixel, rising, as logarithms to base 2."""
     gains: tuple[float, ...]
     noise: float | None = None
-    """The standard deviation of the noise, with white as 255, if it is white noise."""
+    """The standard deviation of the noise in the picture's own unit, if it is white noise."""
     channels: tuple[int, ...] | None = None
     bands: tuple[Band, ...] = ()
     """For prints, bands of detail that :class:`DescreenFilter` smooths by place, the finest first."""
+    is_8_bit: bool = True
+    """Whether the noise is in levels of 255."""
 
     kind = "wiener"
     has_direction = False
@@ -102,7 +105,7 @@ class Curve(Part):
 
     def __str__(self) -> str:
         halved = f", half at {self.half:.1f} px" if self.half else ""
-        noise = "" if self.noise is None else f" of noise of {self.noise:.1f} levels"
+        noise = "" if self.noise is None else f" of noise of {amount_text(self.noise, is_8_bit=self.is_8_bit)}"
         return f"Wiener's filter{noise}{halved}{self.of_channel}"
 
 
@@ -128,20 +131,18 @@ def wiener(noise: float | str | None = None) -> Transfer:
     The noise has to be the same at all frequencies, as that of a sensor. Raises ParameterError.
 
     Args:
-        noise: The standard deviation of the noise in gray levels, with white as 255; by default, or as "auto", it is
-            measured where the spectrum is lowest.
+        noise: The standard deviation of the noise in the picture's own unit, which of uint8 are levels of 255; by
+            default, or as "auto", it is measured where the spectrum is lowest.
 
     >>> quiet = fftfilter.Filter(H.wiener(8))(image)
 
     """
     if noise is None or noise == AUTO:
         return Transfer((Wiener(None),))
-    levels = number(noise)
-    if not 0 < levels <= MOST_NOISE:
-        raise ParameterError(
-            f"noise {noise!r} is invalid: give gray levels above 0, up to {MOST_NOISE:,.0f}, white being 255, or auto"
-        )
-    return Transfer((Wiener(levels),))
+    deviation = number(noise)
+    if not 0 < deviation <= MOST_NOISE:
+        raise ParameterError(f"noise {noise!r} is invalid: give a value above 0, in the unit of the picture, or auto")
+    return Transfer((Wiener(deviation),))
 
 
 def descreen(strength: float | None = None, keep_detail: float = 0.0) -> Transfer:

@@ -33,11 +33,12 @@ class Support(NamedTuple):
 class Cutoff(NamedTuple):
     """A cutoff on the grid of a ``(height, width)`` image; ``radius`` in cycles across the shorter side n.
 
+    Of pixels that are not as high as wide, the height is that in pixels that were, and then no whole number.
     ``falloff`` is what the shape takes beside the distance: the order, or the width as a part of the radius.
     """
 
-    height: int
-    width: int
+    height: float
+    width: float
     radius: float
     falloff: float = 0.0
 
@@ -55,13 +56,13 @@ class Cutoff(NamedTuple):
     def near_in_rows(self) -> NDArray[np.uint32]:
         """Return how many |kx| = 0, 1, 2 ... are near in the rows |ky| = 0 ... height/2: the ideal mask as a table."""
         n = min(self.height, self.width)
-        ky = np.arange(self.height // 2 + 1)
+        ky = np.arange(int(self.height) // 2 + 1)
         chord = np.sqrt(np.maximum((self.radius / n) ** 2 - (ky / self.height) ** 2, 0)) * self.width
         # Exact up to rounding: the bins around it decide.
         first = np.minimum(chord, self.width).astype(np.int64) - 2
         around = np.maximum(first, 0) + np.arange(5)[:, None]
         count = np.maximum(first, 0) + self.near(around, ky).sum(axis=0)
-        near: NDArray[np.uint32] = np.minimum(count, self.width // 2 + 1).astype(np.uint32)
+        near: NDArray[np.uint32] = np.minimum(count, int(self.width) // 2 + 1).astype(np.uint32)
         return near
 
     def near_in_columns(self) -> NDArray[np.uint32]:

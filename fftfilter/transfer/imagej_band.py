@@ -45,19 +45,23 @@ class ImageJBand(Part):
     def marks(self, height: int, width: int) -> Iterator[Ring]:
         for radius in (self.small, self.large):
             if radius:
-                yield Ring(radius.bins(height, width) / min(height, width), str(radius))
+                yield Ring(radius.cycles(height, width), str(radius), stretch=radius.stretch)
 
     def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
-        n = min(height, width)
         kx, ky = np.fft.fftfreq(width, 1 / width)[columns], np.fft.fftfreq(height, 1 / height)[rows, None]
-        d2 = ((kx / width) ** 2 + (ky / height) ** 2) * n**2
-        gains = -np.expm1(-d2 * (2 / self.large.bins(height, width)) ** 2)
+
+        def exponent(radius: Radius) -> Gain:
+            high, wide = radius.grid(height, width)
+            d2 = ((kx / wide) ** 2 + (ky / high) ** 2) * min(high, wide) ** 2
+            return np.asarray(-d2 * (2 / radius.bins(height, width)) ** 2)
+
+        gains = -np.expm1(exponent(self.large))
         if self.small:
-            gains *= np.exp(-d2 * (2 / self.small.bins(height, width)) ** 2)
+            gains *= np.exp(exponent(self.small))
         if self.suppress != "none":
             across = kx if self.suppress == "horizontal" else ky
             gains *= -np.expm1(-((across * (1 - self.tolerance / 100)) ** 2))
-        gains[d2 == 0] = 1
+        gains[(kx == 0) & (ky == 0)] = 1
         return np.asarray(gains)
 
     def given(self) -> dict[str, Any]:

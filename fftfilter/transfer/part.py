@@ -29,12 +29,14 @@ EVEN = 1e-6
 
 
 class Ring(NamedTuple):
-    """A circle in the spectrum; all in cycles per pixel."""
+    """A circle in the spectrum, or an ellipse; all in cycles per pixel."""
 
     radius: float
     label: str
     fx: float = 0.0
     fy: float = 0.0
+    stretch: float = 1.0
+    """How many times as high as wide it is."""
 
     @property
     def is_cutoff(self) -> bool:
@@ -161,9 +163,8 @@ class Part:
 
     def reduced(self, level: float, height: int, width: int) -> Self | None:
         """Return it for an image reduced by ``level``, in cycles per pixel; None if it has no effect there."""
-        n = min(height, width)
         own = self.for_size(height, width)
-        return own.with_radii(lambda radius: Radius(radius.bins(height, width) / n * level, "cyc"))
+        return own.with_radii(lambda each: Radius(each.cycles(height, width) * level, "cyc", each.pixel))
 
     def physical(self) -> Iterator[Radius]:
         """Return the radii that need the size of a pixel."""

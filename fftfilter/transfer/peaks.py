@@ -79,8 +79,8 @@ class Notch(Part):
 
     def _passes(self, dx: Array, dy: Array, height: int, width: int) -> Gain:
         """Return the gain at distances from a peak, in cycles per pixel and less than 1, for images of a size."""
-        shape, per_radius2 = SHAPES[self.shape], (min(height, width) / self.width.bins(height, width)) ** 2
-        dx, dy = dx - np.rint(dx), dy - np.rint(dy)
+        shape, per_radius2 = SHAPES[self.shape], (1 / self.width.cycles(height, width)) ** 2
+        dx, dy = dx - np.rint(dx), (dy - np.rint(dy)) / self.width.stretch
         distance2 = (dx * dx + dy * dy) * per_radius2
         return np.asarray(1 - (shape.gain(distance2, shape.usual) if shape.gain else distance2 < 1))
 
@@ -122,9 +122,9 @@ class Notch(Part):
         )
 
     def marks(self, height: int, width: int) -> Iterator[Ring]:
-        radius = self.width.bins(height, width) / min(height, width)
+        radius, label = self.width.cycles(height, width), "{:g},{:g}".format(*(round(each, 4) for each in self.at))
         for x, y in self.peaks():
-            yield Ring(radius, "{:g},{:g}".format(*(round(each, 4) for each in self.at)), x, y)
+            yield Ring(radius, label, x, y, self.width.stretch)
 
     def reduced(self, level: float, height: int, width: int) -> Self | None:
         x, y = (each * level for each in self.at)

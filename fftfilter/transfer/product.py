@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ParameterError
 from ..text import Angle
 from .part import Part
-from .units import Radius, number, parse_pixel_size
+from .units import PixelLike, Radius, number, one_if_square, parse_pixel_size
 
 if TYPE_CHECKING:
     from ..arrays import Floats
@@ -58,17 +58,19 @@ class Transfer:
             raise ParameterError(f"the gains of {product} exceed the range of float64: give masks with lower gains")
         return product
 
-    def with_pixel_size(self, size: float | str) -> Transfer:
+    def with_pixel_size(self, size: PixelLike) -> Transfer:
         """Return the same function for pixels of a size, such as ``"65nm"`` or ``"300dpi"``; a number is in meters.
 
-        Radii in physical units need it, those in units of angles an angle, such as "0.2arcsec". Raises ParameterError.
+        Radii in physical units need it, those in units of angles an angle, such as "0.2arcsec". Of a width and a
+        height, ``"7um,10um"`` or two numbers, such a radius is an ellipse on the grid of frequencies. Raises
+        ParameterError.
         """
         pixel = parse_pixel_size(size)
         return self._with_radii(lambda radius: radius.with_pixel(pixel))
 
     def for_any_pixels(self) -> Transfer:
         """Return the same function for pixels of some size, to measure what all sizes take alike."""
-        return self._with_radii(lambda radius: radius._replace(pixel=1.0))
+        return self._with_radii(lambda radius: radius._replace(pixel=(1.0, 1.0)))
 
     def on_twice_the_sides(self) -> Transfer:
         """Return the same function of frequency for images of twice each side."""
@@ -106,9 +108,9 @@ class Transfer:
         return 0.0 if self.depth is None else 10 ** (-self.depth / 20)
 
     @property
-    def pixel_size(self) -> float | None:
-        """The size of a pixel in meters, or an Angle, if radii in physical units have it."""
-        return next((each.pixel for each in self._physical()), None)
+    def pixel_size(self) -> float | tuple[float, float] | None:
+        """The size of a pixel in meters, or an Angle, if radii in physical units have it; or its width and height."""
+        return next((each.pixel and one_if_square(each.pixel) for each in self._physical()), None)
 
     @property
     def lacks_pixel_size(self) -> Radius | None:
@@ -317,8 +319,10 @@ def _part(height: int, width: int, rows: int | None, columns: int | slice | None
     return min(height, rows or height), across
 
 
-def as_given(size: float) -> float | str:
+def as_given(size: float | tuple[float, float]) -> float | str:
     """Return the size of a pixel as :meth:`Transfer.with_pixel_size` takes it."""
+    if isinstance(size, tuple):
+        return ",".join(repr(each) if isinstance(each, Angle) else f"{each!r}m" for each in size)
     return repr(size) if isinstance(size, Angle) else size
 
 

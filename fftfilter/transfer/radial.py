@@ -52,13 +52,12 @@ class Radial(Part):
     order: int = USUAL_ORDER
     width: Radius | None = None
 
-    has_direction = False
     is_even_along_axes = True
     by_position = ("radius", "inner", "outer")
 
     def ordered(self, height: int, width: int) -> tuple[Radius | None, Radius | None]:
         """Return ``outer`` and ``inner``, changed over if that is their order on a ``(height, width)`` grid."""
-        if self.outer and self.inner and self.inner.bins(height, width) > self.outer.bins(height, width):
+        if self.outer and self.inner and self.inner.cycles(height, width) > self.outer.cycles(height, width):
             return self.inner, self.outer
         return self.outer, self.inner
 
@@ -68,7 +67,7 @@ class Radial(Part):
         radius = outer.bins(height, width) if outer else min(height, width) / 8
         if inner is None:
             return radius, None
-        if inner.bins(height, width) == radius:
+        if outer and (inner.bins(height, width), inner.pixel) == (radius, outer.pixel):
             grid = "" if inner == outer else f" on {width} x {height} pixels"
             raise ParameterError(
                 f"cutoffs {inner} and {outer} are the same{grid}: give two, one on either side of the band"
@@ -79,19 +78,23 @@ class Radial(Part):
         """Return the outer and the inner cutoff on a ``(height, width)`` grid; raises what :meth:`radii` raises."""
         from .grid import Cutoff
 
-        outer, inner = self.radii(height, width)
+        def cutoff(given: Radius | None, radius: float) -> Cutoff:
+            high, wide = given.grid(height, width) if given else (height, width)
+            return Cutoff(high, wide, radius, self.falloff(radius, height, width, min(high, wide)))
 
-        def cutoff(radius: float) -> Cutoff:
-            return Cutoff(height, width, radius, self.falloff(radius, height, width))
+        (outer, inner), (radius, other) = self.ordered(height, width), self.radii(height, width)
+        return cutoff(outer, radius), None if other is None else cutoff(inner, other)
 
-        return cutoff(outer), None if inner is None else cutoff(inner)
+    def falloff(self, radius: float, height: int, width: int, n: float = 0.0) -> float:
+        """Return the order, or the width as a part of a radius in bins; raises ParameterError for an unfit width.
 
-    def falloff(self, radius: float, height: int, width: int) -> float:
-        """Return the order, or the width as a part of a radius in bins; raises ParameterError for an unfit width."""
+        ``n`` is the shorter side of the radius' grid, if that may be another than that of the width.
+        """
         shape = SHAPES[self.shape]
         if self.width is None:
             return float(self.order) if shape.has_order else shape.usual
-        part = self.width.bins(height, width) / radius
+        own = min(self.width.grid(height, width))
+        part = self.width.bins(height, width) * ((n or own) / own) / radius
         if not NARROWEST <= part <= shape.widest:
             way_out = f"at most {shape.widest:g} times the radius" if part > 1 else "more, or the ideal shape"
             raise ParameterError(
@@ -163,18 +166,22 @@ class Radial(Part):
         return self.is_complement
 
     @property
-    def radial(self) -> Radial:  # type: ignore[override]
-        return self
+    def has_direction(self) -> bool:  # type: ignore[override]
+        return any(each.stretch != 1 for each in (self.outer, self.inner) if each)
+
+    @property
+    def radial(self) -> Radial | None:  # type: ignore[override]
+        return None if self.has_direction else self
 
     @property
     def unit(self) -> Radius:  # type: ignore[override]
         return self.outer or Radius(1)
 
     def marks(self, height: int, width: int) -> Iterator[Ring]:
-        own, n = self.for_size(height, width), min(height, width)
+        own = self.for_size(height, width)
         for radius in filter(None, (own.outer, own.inner)):
             label = str(radius) if self.outer else f"n/8 = {radius}"
-            yield Ring(radius.bins(height, width) / n, label)
+            yield Ring(radius.cycles(height, width), label, stretch=radius.stretch)
 
     def for_size(self, height: int, width: int) -> Radial:
         return self if self.outer else replace(self, outer=Radius(min(height, width) / 8))
@@ -211,7 +218,7 @@ def lowpass(
     Args:
         radius: The cutoff in cycles across the shorter side n, by default n/8; or with a unit: "8px" (a period),
             "0.125cyc" (cycles per pixel), "25%" (of 0.5 cycles per pixel); with a ``pixel_size`` also "2.6um" (a
-            period; km, m, cm, mm, nm, A, in, too), "0.43/nm" (cycles per nm), "150lpi" (lines per inch), "12lp/mm"
+            period; km, m, cm, mm, nm, A, pm, in, too), "0.43/nm" (cycles per nm), "150lpi" (lines per inch), "12lp/mm"
             (line pairs per mm) and "5arcsec".
         shape: How the edge falls: "ideal", "gaussian", "butterworth", "cosine" or "fermi".
         order: The steepness of "butterworth", 1 to 100, by default 2.
@@ -320,7 +327,7 @@ def _transfer(
     )
     made = Radial(kind, *radii, shape=shape, order=int(order), width=edge)
     # Where an image is not needed to compare them, this is done at once, for pixels of any size.
-    anywhere = made.with_radii(lambda radius: radius._replace(pixel=1.0))
+    anywhere = made.with_radii(lambda radius: radius._replace(pixel=(1.0, 1.0)))
     found = [each for each in (anywhere.outer, anywhere.inner) if each]
     if len({each.family for each in found}) == 1:
         anywhere.radii(1, 1)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from ..errors import ParameterError, check_option
+from ..text import amount_text
 from .fitted import AUTO
 from .grid import Cutoff, Gain
 from .part import ALL, Part, Ridge
@@ -48,7 +49,7 @@ class Stripes(Part):
     """Whether only waves along rows and columns are taken out: hum, and flicker of few periods."""
     fixed_pattern: Literal["pages"] | None = None
     """With "pages", lines are those that all images of a stack have."""
-    blocks: int = 1
+    blocks: int | None = None
     """How many equal parts of the lines' length have lines of their own, as those of a sensor's amplifiers."""
 
     kind = "stripes"
@@ -74,8 +75,7 @@ class Stripes(Part):
     def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
         if self.angle == AUTO:
             return super().gain(height, width, rows, columns)
-        n = min(height, width)
-        half_at, spare = (each.bins(height, width) for each in (self.width or USUAL_WIDTH, self._spared))
+        at, spare = self.width or USUAL_WIDTH, self._spared
         kx, ky = (np.rint(np.fft.fftfreq(n, 1 / n)) for n in (width, height))
         fx, fy = kx[columns] / width, ky[rows, None] / height
         x, y = _along(float(self.angle))
@@ -83,9 +83,11 @@ class Stripes(Part):
         # The highest frequency of an even side has both signs at once.
         is_both = (fx == -0.5) | (fy == -0.5)
         distance = np.where(is_both, np.minimum(distance, np.abs(y * fy - x * fx)), distance)
-        ridge = gaussian((distance * n / half_at) ** 2, 0)
+        # Of pixels that are not as high as wide, those along the stripes count.
+        n = min(at.grid(height, width)) / math.hypot(x, y * at.stretch)
+        ridge = gaussian((distance * n / at.bins(height, width)) ** 2, 0)
         # As an ideal low-pass decides it: exactly where a frequency lies at the radius itself.
-        is_spared = Cutoff(height, width, spare).near(kx[columns], ky[rows, None])
+        is_spared = Cutoff(*spare.grid(height, width), spare.bins(height, width)).near(kx[columns], ky[rows, None])
         return np.where(is_spared, 1.0, 1 - ridge)
 
     def caution(self, height: int, width: int) -> str | None:
@@ -93,7 +95,7 @@ class Stripes(Part):
         if self.is_fitted:
             return None
         (x, y), spare = _along(float(self.angle)), self._spared
-        if spare.bins(height, width) <= min(height, width) * 0.5 / max(abs(x), abs(y)):
+        if spare.cycles(height, width) <= math.hypot(y, x / spare.stretch) * 0.5 / max(abs(x), abs(y)):
             return None
         return f"spare {spare} lies beyond the highest frequency of the stripes at {self.angle:g}: they all stay"
 
@@ -104,12 +106,13 @@ class Stripes(Part):
     def marks(self, height: int, width: int) -> Iterator[Ridge]:
         if isinstance(self.angle, str):
             return
-        across, spare = math.radians(self.angle + 90), self._spared.bins(height, width) / min(height, width)
-        yield Ridge(math.cos(across), -math.sin(across), spare, f"{self.angle:g} deg")
+        across, spare = math.radians(self.angle + 90), self._spared
+        x, y = math.cos(across), -math.sin(across)
+        yield Ridge(x, y, spare.cycles(height, width) / math.hypot(x, y / spare.stretch), f"{self.angle:g} deg")
 
     @property
     def _in_blocks(self) -> str:
-        return f", in {self.blocks} blocks" if self.blocks > 1 else ""
+        return f", in {self.blocks} blocks" if self.blocks else ""
 
     def __str__(self) -> str:
         if self.waves:
@@ -132,8 +135,9 @@ class Amount(NamedTuple):
     """Levels of 255, percent of the picture's values, or the file's own unit."""
 
     def __str__(self) -> str:
-        value = f"{self.value:.1f}" if self.unit else f"{self.value:.3g}"
-        return f"{'gains' if self.unit == '%' else 'offsets'} of {value}{' ' * bool(self.unit)}{self.unit}"
+        if self.unit == "%":
+            return f"gains of {self.value:.1f} %"
+        return f"offsets of {amount_text(self.value, is_8_bit=self.unit == 'levels')}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -282,7 +286,7 @@ def stripes(
     spare: RadiusLike | None = None,
     waves: bool = False,
     fixed_pattern: Literal["pages"] | None = None,
-    blocks: int = 1,
+    blocks: int | None = None,
 ) -> Transfer:
     """Return a transfer function that takes out stripes which run along an angle, of all periods.
 
@@ -318,11 +322,11 @@ def stripes(
         raise ParameterError(
             "a fixed pattern has lines along rows or columns: give the angle auto, 0 or 90, without width and waves"
         )
-    if isinstance(blocks, bool) or not isinstance(blocks, int) or not 1 <= blocks <= MOST_BLOCKS:
-        raise ParameterError(f"blocks {blocks!r} is no number of parts of a line: give 1 to {MOST_BLOCKS}")
-    if blocks > 1 and (waves or width is not None or spare is not None or (degrees != AUTO and degrees % 90)):
+    if blocks is not None and (not isinstance(blocks, int) or not 2 <= blocks <= MOST_BLOCKS):
+        raise ParameterError(f"blocks {blocks!r} is no number of parts of a line: give 2 to {MOST_BLOCKS}")
+    if blocks and (waves or width is not None or spare is not None or (degrees != AUTO and degrees % 90)):
         raise ParameterError("blocks have lines along rows or columns: give the angle auto, 0 or 90, without width")
-    if blocks > 1 and fixed_pattern:
+    if blocks and fixed_pattern:
         raise ParameterError("blocks are found in each picture: leave fixed_pattern out")
     if width is None and spare is None:
         return Transfer((Stripes(degrees, waves=waves, fixed_pattern=fixed_pattern, blocks=blocks),))

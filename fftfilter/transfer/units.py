@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from ..errors import ParameterError
-from ..text import INCH, METERS, RADIANS, Angle, length_text, plain
+from ..text import INCH, METERS, RADIANS, Angle, plain, sides_text
 
 RadiusLike: TypeAlias = "float | str | Radius"
 
@@ -23,7 +24,8 @@ BARE = {"bins": "cycles across the shorter side", "px": "pixels"}
 """What a number without a unit is."""
 SMALLEST, LARGEST = 1e-100, 1e100
 """Radii on a grid beyond which no filter changes any more, and squares leave float64's range."""
-_PIXEL_SIZES = "a length, an angle, or dots per inch: 65nm, 0.1mm, 0.2arcsec, 300dpi"
+_PIXEL_SIZES = "a length, an angle, or dots per inch: 65nm, 0.1mm, 0.2arcsec, 300dpi; or a width and a height: 7um,10um"
+PixelLike: TypeAlias = "float | str | Sequence[float | str]"
 
 
 def parsed(given: object, name: str, ways_out: str) -> tuple[float, str]:
@@ -48,8 +50,26 @@ def number(given: Any) -> float:
         return math.nan
 
 
-def parse_pixel_size(given: float | str) -> float:
-    """Return ``"65nm"``, a number or ``"300dpi"`` in meters, ``"0.2arcsec"`` as Angle; raises ParameterError."""
+def parse_pixel_size(given: PixelLike) -> tuple[float, float]:
+    """Return the width and height of ``"65nm"``, ``"300dpi"``, a number or ``"7um,10um"`` in meters.
+
+    Both are Angles for ``"0.2arcsec"``. Raises ParameterError.
+    """
+    each = given.split(",") if isinstance(given, str) else given if isinstance(given, tuple | list) else [given]
+    sides = [_side(one) for one in each]
+    if len(sides) not in (1, 2) or len({*map(type, sides)}) > 1:
+        raise ParameterError(f"pixel size {given!r} is neither one side nor two of one kind: give {_PIXEL_SIZES}")
+    if not 1e-6 < sides[-1] / sides[0] < 1e6:
+        raise ParameterError(f"pixel size {given!r} has sides too different to compute with: give {_PIXEL_SIZES}")
+    return sides[0], sides[-1]
+
+
+def one_if_square(sides: tuple[float, float]) -> float | tuple[float, float]:
+    """Return the width and height of a pixel as one number, if they are the same."""
+    return sides[0] if sides[0] == sides[1] else sides
+
+
+def _side(given: Any) -> float:
     value, unit = parsed(repr(given) if isinstance(given, Angle) else given, "pixel size", _PIXEL_SIZES)
     if unit not in METERS and unit not in RADIANS and unit != "dpi" and (unit or isinstance(given, str)):
         raise ParameterError(
@@ -72,8 +92,8 @@ class Radius(NamedTuple):
 
     value: float
     unit: str = "bins"
-    pixel: float | None = None
-    """The size of a pixel in meters, or an Angle, for the physical units."""
+    pixel: tuple[float, float] | None = None
+    """The width and height of a pixel in meters, or Angles, for the physical units."""
 
     @classmethod
     def parse(cls, given: object, name: str = "radius", bare: str = "bins") -> Radius:
@@ -102,9 +122,25 @@ class Radius(NamedTuple):
             return "rad" if self.unit in RADIANS else "m"
         return "px" if self.unit in _PER_PIXEL else "bins"
 
+    def grid(self, height: int, width: int) -> tuple[float, float]:
+        """Return the sides of an image in pixels that are as high as wide: its distances are circles on that grid."""
+        return (height, width) if self.stretch == 1 else (height * self.stretch, width)
+
+    @property
+    def stretch(self) -> float:
+        """How many times as high as wide its pixels are, as far as it matters."""
+        return self.pixel[1] / self.pixel[0] if self.pixel else 1.0
+
+    def cycles(self, height: int, width: int) -> float:
+        """Return cycles per pixel along rows; raises as :meth:`bins`."""
+        return self.bins(height, width) / min(self.grid(height, width))
+
     def bins(self, height: int, width: int) -> float:
-        """Return cycles across the shorter side; raises ParameterError if these are 0, or a pixel size is needed."""
-        n, unit = min(height, width), self.unit
+        """Return cycles across the shorter side of its grid.
+
+        Raises ParameterError if these are 0, or if a pixel size is needed.
+        """
+        n, unit = min(self.grid(height, width)), self.unit
         if unit == "px":
             found = n / self.value
         elif unit == "cyc":
@@ -121,21 +157,21 @@ class Radius(NamedTuple):
         else:
             period = _LINES[unit] / self.value if unit in _LINES else self.value * (METERS | RADIANS)[unit]
             # 1mm of 0.1mm is 10px to the last digit, or an ideal filter would not pass the same frequencies.
-            pixels = float(f"{period / self.pixel:.12g}")
+            pixels = float(f"{period / self.pixel[0]:.12g}")
             found = n / pixels if pixels else math.inf
         if not found > 0:
-            of_pixel = "" if self.pixel is None else f" of pixels of {length_text(self.pixel)}"
+            of_pixel = "" if self.pixel is None else f" of pixels of {sides_text(one_if_square(self.pixel))}"
             raise ParameterError(
                 f"{self}{of_pixel} is no frequency that can be computed with: give {UNITS.format(BARE['bins'])}"
             )
         return min(max(found, SMALLEST), LARGEST)
 
-    def with_pixel(self, size: float) -> Radius:
+    def with_pixel(self, size: tuple[float, float]) -> Radius:
         """Return it for pixels of a size, if it is physical; raises ParameterError for a length and an angle."""
-        if self.is_physical and isinstance(size, Angle) != (self.unit in RADIANS):
+        if self.is_physical and isinstance(size[0], Angle) != (self.unit in RADIANS):
             kinds = ("an angle", "a length") if self.unit in RADIANS else ("a length", "an angle")
             raise ParameterError(
-                f"{self} is {kinds[0]}, and the pixel size, {length_text(size)}, is {kinds[1]}: "
+                f"{self} is {kinds[0]}, and the pixel size, {sides_text(one_if_square(size))}, is {kinds[1]}: "
                 "give another --pixel-size, or a number with px, cyc or %"
             )
         return self._replace(pixel=size) if self.is_physical else self
@@ -150,4 +186,5 @@ class Radius(NamedTuple):
         return value if self.unit == "bins" else f"{value!r}{self.unit}"
 
     def __str__(self) -> str:
-        return f"{self.value:g}" + ("" if self.unit == "bins" else self.unit)
+        unit = self.unit.replace("a", "A") if self.unit in ("a", "/a") else self.unit
+        return f"{self.value:g}" + ("" if unit == "bins" else unit)

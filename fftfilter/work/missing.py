@@ -60,7 +60,7 @@ class Missing:
 USUAL = Missing()
 
 
-def unmeasured(picture: Picture, name: str, ignore: Area | None, missing: Missing = USUAL) -> Holes | None:
+def unmeasured(picture: Picture, name: str, ignore: Area | None = None, missing: Missing = USUAL) -> Holes | None:
     """Return which samples of a file's picture nothing is found in: missing and ignored ones; raises ParameterError."""
     holes = missing.holes(picture, name)
     ignored = ignore.samples(picture, name) if ignore else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,7 +128,7 @@ class Opened:
         size = picture.metadata.pixel_size if picture.metadata else None
         if not (self.pixel_size and size) or size[:2] == self.pixel_size[:2]:
             return self.transfer
-        return self.transfer.with_pixel_size(images.pixel_size_of(picture, self.name, "a physical unit").across)
+        return self.transfer.with_pixel_size(images.pixel_size_of(picture, self.name, "a physical unit")[:2])
 
     def tell(self, frame: Frame, target: FileName) -> None:
         """Put what is done into a picture's metadata: for a FITS always, for others if the recipe is embedded.
@@ -203,7 +203,7 @@ class Opened:
         recipe, given = self.recipe, frame.as_read
         planes, white = filled(given, frame.holes, device), float(given.maxval)
         if recipe.ratio:  # from the darkest value, black, to the brightest
-            planes = logarithms(given, frame.holes, device)
+            planes = logarithms(given, frame.holes, device, self.name)
             planes -= planes.min()
             white = float(planes.max()) or 1.0
         weight = recipe.region.weight(*planes.shape[1:]) if recipe.region else None
@@ -212,7 +212,7 @@ class Opened:
             from ..analysis.fit import fitted
 
             own = unmeasured(given, self.name, recipe.ignore, recipe.missing)
-            measured = logarithms(given, own, device) if recipe.ratio else filled(given, own, device)
+            measured = logarithms(given, own, device, self.name) if recipe.ratio else filled(given, own, device)
             transfer = fitted(transfer, measured, white)
         return FilterReport(planes, white, transfer, recipe.edges, device, weight, recipe.channels)
 
@@ -310,7 +310,7 @@ def _look(opened: Opened, device: str | None) -> None:
         from ..analysis.search import too_few
 
         holes = partial(unmeasured, name=name, ignore=recipe.ignore, missing=recipe.missing)
-        mean = spectrum_of(found, device=device, holes=holes, ratio=recipe.ratio)
+        mean = spectrum_of(found, device=device, holes=holes, ratio=recipe.ratio, name=name)
         opened.too_few = too_few(mean) or None
         opened.peaks, opened.left = ([], None) if opened.too_few else recipe.auto.peaks(mean)
         opened.transfer = recipe.filter_for(opened.transfer).without(opened.peaks)
@@ -324,7 +324,7 @@ def for_pixels_of(found: Picture | Pages, transfer: Transfer, name: str) -> tupl
     if not transfer.lacks_pixel_size:
         return transfer, None
     pixel_size = images.pixel_size_of(first_of(found), name, transfer.lacks_pixel_size)
-    return transfer.with_pixel_size(pixel_size.across), pixel_size
+    return transfer.with_pixel_size(pixel_size[:2]), pixel_size
 
 
 def fixed_pattern_of(
@@ -361,12 +361,15 @@ def spectrum_of(
     check: Callable[[], None] = lambda: None,
     *,
     ratio: bool = False,
+    name: str = "",
+    **how: Any,
 ) -> Spectrum:
     """Return the power spectrum of a picture, or the mean of the pages that have the size of the first one.
 
     ``size``, height and width, is that of the middle that is taken of each; ``device`` transforms large ones. ``holes``
     returns which samples are missing. ``check`` is called before each page, and may raise. ``ratio`` takes the spectrum
-    of the logarithm, relative to 1.
+    of the logarithm, relative to 1; ``name`` is the file's, in messages. ``how``
+    are further arguments of :func:`~fftfilter.analysis.power.spectrum`.
     """
     from ..analysis.power import middle, spectrum
 
@@ -375,8 +378,9 @@ def spectrum_of(
 
     def of(picture: Picture) -> Spectrum:
         if ratio:
-            return spectrum(middle(logarithms(picture, holes(picture), device), *(size or shape)), 1.0, device)
-        return spectrum(middle(filled(picture, holes(picture), device), *(size or shape)), picture.maxval, device)
+            return spectrum(middle(logarithms(picture, holes(picture), device, name), *(size or shape)), 1.0, device)
+        planes = middle(filled(picture, holes(picture), device), *(size or shape))
+        return spectrum(planes, **{"white": picture.maxval, "device": device, **how})
 
     mean = of(first)
     if isinstance(found, images.Pages):
@@ -396,12 +400,12 @@ def filled(picture: Picture, holes: Holes | None, device: str | int | None = Non
     return fill(picture.planes, holes, device)
 
 
-def logarithms(picture: Picture, holes: Holes | None, device: str | int | None = None) -> Array:
-    """Return the logarithms of a picture's planes, with values for those samples that have none."""
+def logarithms(picture: Picture, holes: Holes | None, device: str | int | None = None, name: str = "") -> Array:
+    """Return the logarithms of a picture's planes, with values for those samples that have none; raises ReadError."""
     from ..filters import ratio
     from ..missing import filled as fill
 
-    missing = ratio.has_logarithm(picture.planes, holes)
+    missing = ratio.has_logarithm(picture.planes, holes, name)
     logs, _ = ratio.logarithms(picture.planes, missing, np.float32)
     return fill(logs, missing, device) if missing.any() else logs
 

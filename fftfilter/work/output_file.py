@@ -115,7 +115,7 @@ def filter_stack(
         raise ParameterError(f"level {level!r} is invalid: give a whole number, counted from 0")
     asked = images.Asked() if pages is None else images.Asked.parse(str(pages))
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
-        if isinstance(pixel_size, float | int | str):
+        if options.get("axes") is None:
             transfer = transfer.with_pixel_size(pixel_size)
         else:
             options["pixel_size"] = pixel_size

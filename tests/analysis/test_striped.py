@@ -29,7 +29,7 @@ def lines(rng, angle, strength=6.0):
 
 
 def found(picture):
-    return angles_of_stripes(np.asarray(picture)[None], 255)[0]
+    return angles_of_stripes(np.asarray(picture)[None], 255, 1.0)[0]
 
 
 @pytest.mark.parametrize("angle", [0, 90, 30, 97.5, 161])
@@ -84,7 +84,8 @@ def test_stripes_that_may_come_from_rounding_are_none(rng):
     profile = lines(rng, 90, 1.0)
     assert found(128 + profile) == [90]
     assert found(128 + profile / 30) == []
-    assert angles_of_stripes((128 + profile[None] / 30) / 255, 1) == ([], [90])
+    assert angles_of_stripes((128 + profile[None] / 30) / 255, 1, 1 / 255) == ([], [90])
+    assert angles_of_stripes((128 + profile[None] / 30) / 255, 1, 0.0) == ([90], [])  # without gray levels
 
 
 def test_the_middle_of_a_large_picture_is_searched(rng, monkeypatch):
@@ -102,6 +103,6 @@ def test_the_middle_of_a_large_picture_is_searched(rng, monkeypatch):
 @pytest.mark.parametrize(("angle", "beside"), [(90, 95), (90, 85), (30, 35), (30, 25)])
 def test_a_ridge_that_is_wide_on_one_side_is_that_of_bent_edges(rng, angle, beside):
     picture = scene(rng) + lines(rng, angle) + 0.9 * lines(rng, beside)
-    faults, content = angles_of_stripes(picture[None], 255)
+    faults, content = angles_of_stripes(picture[None], 255, 1.0)
     assert (faults, len(content)) == ([], 1)
     assert abs(content[0] - angle) < 1

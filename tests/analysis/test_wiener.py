@@ -47,9 +47,9 @@ def test_noise_is_not_measured_where_few_frequencies_are():
     rings = Rings.of(64, 48)
     power = np.full((64, 48), 20**2 * 64 * 48 / 4)  # of noise of 20 levels
     power[rings.of_bins == np.flatnonzero(rings.counts < 64)[-1]] = 0
-    assert curve(rings, power, None, 255).noise == pytest.approx(20)
+    assert curve(rings, power, None).noise == pytest.approx(20)
     power[rings.of_bins == np.flatnonzero(rings.counts >= 64)[0]] /= 4
-    assert curve(rings, power, None, 255).noise == pytest.approx(10)
+    assert curve(rings, power, None).noise == pytest.approx(10)
 
 
 def noisy(rng, deviation):
@@ -64,7 +64,7 @@ def test_the_noise_is_measured_and_most_of_it_goes(rng):
     assert 8.5 < part.noise < 11
     with Filter(H.wiener(), output="keep", edges="mirror") as f:
         got = 255 * f((picture / 255).astype(np.float32))
-        assert f.notes() == [str(part)]
+        assert f.notes() == [str(part).replace("10.0 levels", "0.0391")]  # of the floats
     assert np.std(got - clean) < 5
 
 
@@ -116,22 +116,24 @@ def test_noise_far_above_floats_of_any_size_leaves_the_mean():
 def test_gains_are_the_part_of_the_power_that_is_no_noise(noise, gain):
     rings = Rings.of(16, 24)
     power = np.full((16, 24), 20**2 * 16 * 24 / 4)  # of noise of 20 levels
-    for given, white in ((power, 255), (power / 255**2, 1)):
-        assert np.allclose(curve(rings, given, noise, white).gains, gain)
-        measured = curve(rings, given, None, white)
+    for given, unit in ((power, 1.0), (power / 2**20, 1024.0)):
+        assert np.allclose(curve(rings, given, noise, unit).gains, gain)
+        measured = curve(rings, given, None, unit)
         assert (measured.noise, max(measured.gains)) == (pytest.approx(20), pytest.approx(0, abs=1e-12))
 
 
-@pytest.mark.parametrize("noise", [None, 20])
-def test_noise_is_in_levels_of_255_whatever_white_is(rng, noise):
-    levels = rng.integers(0, 256, (48, 64), dtype=np.uint8)
-    wanted, *others = (
-        fitted(H.wiener(noise), planes[None], white).parts[0]
-        for planes, white in ((levels, 255), (levels / 255, 1), (levels.astype(np.uint16) * 257, 65535))
-    )
-    for part in others:
-        assert part.noise == pytest.approx(wanted.noise)
-        assert np.allclose(part.gains, wanted.gains, atol=1e-6)
+@pytest.mark.parametrize(
+    ("unit", "white", "said"), [(1, 255, "20.0 levels"), (257, 65535, "5.14e+03"), (1e-6, 1, "2e-05")]
+)
+def test_noise_is_in_the_unit_of_the_picture(rng, unit, white, said):
+    planes = rng.integers(0, 256, (1, 48, 64)).astype(np.float64)
+    wanted = fitted(H.wiener(20), planes, 255).parts[0]
+    (made,) = fitted(H.wiener(20 * unit), planes * unit, white).parts
+    assert made.noise == pytest.approx(20 * unit)
+    assert np.allclose(made.gains, wanted.gains, atol=1e-6)
+    assert f"noise of {said}" in str(made)
+    measured = (fitted(H.wiener(), planes * factor, 1).parts[0].noise for factor in (1, unit))
+    assert next(measured) * unit == pytest.approx(next(measured))
 
 
 def test_each_channel_has_noise_of_its_own_unless_all_are_filtered_alike(rng):

@@ -448,7 +448,7 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
         (["highpass", str(SAMPLES), "out.png"], "has the name of an image"),
         (["highpass", str(SAMPLES), "out.psd"], "has the name of an image"),
         (["highpass", str(SAMPLES), "-"], "not standard output"),
-        (["spectrum", str(SAMPLES), "out.png"], f"IN is a folder, and spectrum takes one picture: '{SAMPLES}'. See"),
+        (["spectrum", str(SAMPLES), "out.png"], f"only --table without OUT takes one: '{SAMPLES}'. See"),
         (["highpass", "--engine", "fuse", CAMERA, "out.png"], "choose fused, .*book"),
         (["sharpen", CAMERA, "out.png"], "No such command"),
         (["highpass", "-radius", "3", CAMERA, "out.png"], r"No such option.*-radius.* Did you mean '?--radius'?\? See"),

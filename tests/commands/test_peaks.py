@@ -375,6 +375,7 @@ def test_what_was_found_in_a_file_is_said_in_a_line_or_two(capsys):
             name="a.png",
             transfer=H.Transfer(()),
             too_few=None,
+            pattern="",
             recipe=SimpleNamespace(auto=auto),
             peaks=peaks,
             left=Left(content),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -148,7 +150,7 @@ def test_the_table_has_units_if_the_size_of_a_pixel_is_known(run, tmp_path, rng)
     Image.fromarray(image).save(tmp_path / "in.png")
     assert run("spectrum", "--table", tmp_path / "a.csv", tmp_path / "in.png") == (0, b"", "")
     table = np.genfromtxt(tmp_path / "a.csv", delimiter=",", names=True)
-    assert table.dtype.names == ("cycles_per_pixel", "period_px", "power", "frequencies")
+    assert table.dtype.names == ("cycles_per_pixel", "period_px", "power", "frequencies", "pictures")
     np.testing.assert_allclose(table["power"], np.array(rings(image.astype(float), "none")[1])[:, 0], rtol=1e-3)
     words = ("--table", tmp_path / "b.csv", "--pixel-size", "65nm", "--window", "hann")
     assert run("spectrum", *words, tmp_path / "in.png", tmp_path / "out.png") == (0, b"", "")
@@ -202,3 +204,135 @@ def test_values_of_the_function_are_checked():
             fftfilter.power_spectrum(image, **words)
     assert fftfilter.power_spectrum(np.zeros((1, 1))).power.size == 0
     assert not fftfilter.power_spectrum(image).power.any()
+
+
+def test_the_table_of_a_folder_is_the_mean_of_its_pictures(run, tmp_path, rng):
+    images_, folder = rng.integers(0, 1000, (3, 40, 50)).astype(np.uint16), tmp_path / "many"
+    (folder / "inner").mkdir(parents=True)
+    for number, image in enumerate(images_):
+        Image.fromarray(image).save(folder / ("inner" if number == 2 else ".") / f"{number}.png", dpi=(254, 254))
+    for words, taken in (((), 2), (("-r",), 3), (("-r", "--pattern", "0*"), 1)):
+        assert run("spectrum", "--table", tmp_path / "t.csv", *words, folder) == (0, b"", "")
+        table = np.genfromtxt(tmp_path / "t.csv", delimiter=",", names=True)
+        assert {*table["pictures"]} == {taken}
+        wanted = np.mean([rings(image.astype(float), "none")[1] for image in images_[:taken]], axis=0)
+        np.testing.assert_allclose(np.column_stack([table["power"], table["frequencies"]]), wanted, rtol=1e-3)
+        np.testing.assert_allclose(table["period_m"], table["period_px"] * 1e-4)
+    (folder / "bad.png").write_bytes(b"x")
+    code, _, said = run("spectrum", "--table", tmp_path / "t.csv", "--pixel-size", "2um", folder)
+    assert (code, said.count("\n"), "bad.png: not an image" in said) == (1, 1, True)
+    assert run("spectrum", "--table", tmp_path / "t.csv", tmp_path / "nothing")[0] == 1
+    assert run("spectrum", "--table", tmp_path / "t.csv", folder, tmp_path / "out.png")[0] == 2
+
+
+def test_floats_of_any_size_have_one_mean(run, tmp_path, rng):
+    (tmp_path / "many").mkdir()
+    image = rng.normal(0, 1, (40, 50)).astype(np.float32)
+    for factor in (1e-20, 1.0, 1e20):
+        np.save(tmp_path / "many" / f"{factor}.npy", image * np.float32(factor))
+    assert run("spectrum", "--table", tmp_path / "t.csv", tmp_path / "many")[0] == 0
+    table = np.genfromtxt(tmp_path / "t.csv", delimiter=",", names=True)
+    np.testing.assert_allclose(table["power"], np.array(rings(image, "none")[1])[:, 0] * 1e40 / 3, rtol=1e-3)
+
+
+def test_missing_pixels_of_a_table_are_filled(run, tmp_path, rng):
+    image = rng.normal(10, 1, (40, 50)).astype(np.float32)
+    image[3, 4] = -9999
+    np.save(tmp_path / "in.npy", image)
+    for words, most in (((), 1e6), (("--nodata", "-9999"), 100)):
+        assert run("spectrum", "--table", tmp_path / "t.csv", *words, tmp_path / "in.npy")[0] == 0
+        assert np.genfromtxt(tmp_path / "t.csv", delimiter=",", names=True)["power"].mean() < most
+    assert most == 100
+
+
+# Back to a picture
+
+
+@pytest.mark.parametrize(
+    ("image", "precision", "suffix"),
+    [
+        (np.arange(13 * 20).reshape(13, 20) % 256, "single", "png"),
+        (np.arange(13 * 20 * 3).reshape(13, 20, 3) % 251, "single", "png"),
+        (np.arange(12 * 20).reshape(12, 20) * 273, "single", "png"),
+        (np.arange(12 * 20).reshape(12, 20) / 7 - 9, "double", "tif"),
+        (np.full((1, 1), 7), "single", "tif"),
+    ],
+    ids=["bytes", "color", "words", "floats", "pixel"],
+)
+def test_a_complex_spectrum_goes_back_to_its_picture(run, tmp_path, image, precision, suffix):
+    dtype = np.float32 if image.dtype.kind == "f" else np.uint8 if image.max() < 256 else np.uint16
+    np.save(tmp_path / "in.npy", image.astype(dtype))
+    words = ("--complex", "--precision", precision, tmp_path / "in.npy", tmp_path / "f.npy")
+    assert run("spectrum", *words) == (0, b"", "")
+    made = np.load(tmp_path / "f.npy")
+    wanted = np.fft.fftshift(np.fft.fft2(image.astype(dtype), axes=(0, 1)), axes=(0, 1))
+    assert made.dtype == (np.complex128 if precision == "double" else np.complex64)
+    np.testing.assert_allclose(made, wanted, atol=1e-6 * np.abs(wanted).max())
+    assert run("spectrum", "--invert", tmp_path / "f.npy", tmp_path / f"out.{suffix}") == (0, b"", "")
+    back = images.read(tmp_path / f"out.{suffix}")
+    assert back.planes.dtype == dtype
+    planes = np.moveaxis(image.reshape(*image.shape[:2], -1), -1, 0).astype(dtype)
+    np.testing.assert_allclose(back.planes, planes, rtol=1e-7 if suffix == "tif" else 0, atol=1e-13)
+
+
+def test_a_changed_spectrum_is_a_changed_picture(run, tmp_path, rng):
+    image = rng.integers(0, 256, (12, 20))
+    spectrum = np.fft.fftshift(np.fft.fft2(image))
+    spectrum[6, 10] *= 1.5  # the mean
+    np.save(tmp_path / "f.npy", spectrum)
+    wanted = image + image.mean() / 2
+    assert run("spectrum", "--invert", tmp_path / "f.npy", tmp_path / "out.tif") == (0, b"", "")
+    assert images.read(tmp_path / "out.tif").planes[0] == pytest.approx(wanted, rel=1e-6)
+    code, _, said = run("spectrum", "--invert", tmp_path / "f.npy", tmp_path / "out.png")
+    assert (code, "of the samples are clipped: write .tif or .npy" in said) == (0, True)
+    assert (images.read(tmp_path / "out.png").planes[0] == np.rint(wanted).clip(0, 255)).all()
+
+
+def npy(array):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+HUGE = npy(np.zeros((4, 4), complex)).replace(b"(4, 4)", b"(4000000, 4000000)".ljust(6))
+LONE = np.zeros((8, 8), complex)
+LONE[1, 2] = 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "empty (0 bytes)"),
+        (b"\x89PNG\r\n", "is no spectrum to invert; give the .npy of complex numbers"),
+        (npy(np.zeros((8, 8))), "of shape (8, 8) and type float64 is no spectrum"),
+        (npy(np.zeros(8, complex)), "of shape (8,) and type complex128 is no spectrum"),
+        (npy(np.zeros((0, 8), complex)), "of shape (0, 8)"),
+        (npy(np.array([[None]])), "is no spectrum"),
+        (npy(np.zeros((8, 8), complex))[:-9], "9 bytes are missing"),
+        (HUGE, "4000000 x 4000000 pixels take"),
+        (npy(np.full((8, 8), np.nan + 0j)), "has numbers that are not finite"),
+        (npy(LONE), "is the spectrum of no picture: F(-fx, -fy) is not the conjugate of F(fx, fy)"),
+    ],
+)
+def test_what_is_no_spectrum_is_refused_in_a_line(run, tmp_path, content, message):
+    (tmp_path / "f.npy").write_bytes(content)
+    code, out, said = run("spectrum", "--invert", tmp_path / "f.npy", tmp_path / "out.png")
+    assert (code, out, said.count("\n"), message in said) == (1, b"", 1, True), said
+    assert not (tmp_path / "out.png").exists()
+
+
+@pytest.mark.usefixtures("image")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--complex in.png out.png", "for which OUT is an .npy"),
+        ("--complex --invert in.png out.npy", "--complex writes OUT alone"),
+        ("--complex --window hann in.png out.npy", "--complex writes OUT alone"),
+        ("--invert --table t.csv f.npy out.png", "--invert writes OUT alone"),
+        ("--recursive in.png out.png", "recursive"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(run, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    code, _, said = run("spectrum", *words.split())
+    assert (code, message in said) == (2, True), said

@@ -58,7 +58,8 @@ def test_a_picture_is_described(visit, tmp_path, camera):
     assert told["edges"] == ["wrap", "mirror"]
     takes = {"ideal": None, "gaussian": None, "butterworth": "order", "cosine": "width"}
     assert told["shapes"].items() >= takes.items()
-    assert {unit for unit, each in told["units"].items() if each["isPeriod"]} == {"um", "nm", "mm", "in", "px"}
+    lengths = {"um", "nm", "mm", "in", "px", "km", "m", "a", "pm"}
+    assert {unit for unit, each in told["units"].items() if each["isPeriod"]} == lengths
     assert {"bins", "cyc", "%", "lpi", "lp/mm"} < told["units"].keys()
     assert (told["units"]["um"]["label"], told["units"]["%"]["cyc"]) == ("\u00b5m", 0.005)
     assert told["start"]["command"] == "bandstop"
@@ -472,6 +473,20 @@ def test_a_name_for_floats_is_of_a_format_that_has_them(visit, tmp_path, name, r
     assert (told["out"], told["out_real"]) == (name, real)
 
 
+def test_units_of_pixels_of_two_sides_are_ellipses(visit, tmp_path):
+    Image.fromarray(np.zeros((64, 96), np.uint8)).save(tmp_path / "in.tif", dpi=(300, 150))
+
+    async def ask(page):
+        own = (await page.get("picture"))[1]
+        return own, (await page.get("units", params={"pixel_size": "7um,10um"}))[1]
+
+    own, given = visit(ask, tmp_path / "in.tif")
+    assert [own["units"][unit]["stretch"] for unit in ("mm", "px", "%")] == [pytest.approx(2), 1, 1]
+    assert (given["um"]["stretch"], given["um"]["cyc"]) == (pytest.approx(10 / 7), pytest.approx(7))
+    assert own["pixel_size"]["text"] == "84.67 um x 0.1693 mm"
+    assert own["pixel_size"]["down_m"] == pytest.approx(2 * own["pixel_size"]["across_m"])
+
+
 @pytest.mark.parametrize("pixel", [None, 65e-9, 0.0254 / 300])
 def test_a_page_s_table_of_units_is_the_parser_of_the_program(visit, tmp_path, pixel):
     dpi = {"dpi": (0.0254 / pixel, 0.0254 / pixel)} if pixel else {}
@@ -489,7 +504,7 @@ def test_a_page_s_table_of_units_is_the_parser_of_the_program(visit, tmp_path, p
         if unit not in units:
             assert (status, pixel) == (400, None), text
             continue
-        wanted = Radius.parse(text).with_pixel(pixel or 1).bins(64, 96) / 64
+        wanted = Radius.parse(text).with_pixel((pixel or 1,) * 2).bins(64, 96) / 64
         one = units[unit]
         by_table = one["cyc"] / told["value"] if one["isPeriod"] else one["cyc"] * told["value"]
         assert (status, told["unit"]) == (200, unit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from fftfilter.missing import fill_by_numpy
 from fftfilter.region import area_of
 from fftfilter.transfer import reference
 from fftfilter.transfer.edges import grid_with
+from fftfilter.work.missing import unmeasured
 
 SIZE = 96, 120
 Y, X = np.mgrid[: SIZE[0], : SIZE[1]]
@@ -149,11 +151,28 @@ def test_peaks_and_a_folder_find_them_in_the_other_pixels(tmp_path, image):
     (tmp_path / "many").mkdir()
     for name in "ab":
         tifffile.imwrite(tmp_path / "many" / f"{name}.tif", image[0])
-    of_folder = mean_spectrum([str(tmp_path / "many" / "a.tif")], lambda: None, ignore=area_of(STARS, "ignore"))
+    of_folder = mean_spectrum(
+        [str(tmp_path / "many" / "a.tif")], lambda: None, holes=partial(unmeasured, ignore=area_of(STARS, "ignore"))
+    )
     assert (of_folder.spectrum.pictures, of_folder.failed) == (1, [])
     made = run("notch", "--auto", "folder", "--ignore", mask, "--engine", "book", tmp_path / "many", tmp_path / "out")
     assert made.exit_code == 0, made.output
     assert "removed 4.19 px" in made.stderr
+
+
+def test_missing_pixels_hide_no_wave_of_a_folder(tmp_path):
+    for name in "ab":
+        image = (100 + WAVE).astype(np.float32)
+        image[STARS] = 1e6
+        (tmp_path / "many").mkdir(exist_ok=True)
+        tifffile.imwrite(tmp_path / "many" / f"{name}.tif", image)
+    Image.fromarray(255 * STARS.astype(np.uint8)).save(tmp_path / "mask.png")
+    for words in ((), ("--nodata", "1e6"), ("--missing", tmp_path / "mask.png")):
+        peaks = run("peaks", *words, tmp_path / "many")
+        made = run("notch", "--auto", "folder", "--engine", "book", *words, tmp_path / "many", tmp_path / "out")
+        assert (peaks.exit_code, made.exit_code) == (0, 0), made.output
+        found = "4.19 px" in peaks.stdout, "removed 4.19 px" in made.stderr
+        assert found == (bool(words),) * 2, words
 
 
 @pytest.mark.parametrize(

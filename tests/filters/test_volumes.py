@@ -245,7 +245,7 @@ def test_a_filter_of_volumes_is_copied_shown_retuned_and_streamed(rng):
         (H.lowpass("2um"), {"axes": 2, "pixel_size": ("1um", "1arcsec")}, "lengths and angles: give one kind"),
         (
             H.bandpass("2um", "3px"),
-            {"axes": 2, "pixel_size": ("1um", "2um")},
+            {"axes": 3, "pixel_size": ("1um", "2um", "2um")},
             "has pixels and lengths, and sizes that differ by the axis: give lengths",
         ),
     ],

@@ -124,7 +124,7 @@ def test_a_line_says_all_that_is_known_of_a_file():
                 {"kind": "lowpass", "shape": "ideal", "radius": "2um"},
                 {"kind": "highpass", "shape": "ideal", "radius": "8"},
             ],
-            "pixel_size": 5e-7,
+            "pixel_size": "5e-07m,1e-06m",
             "edges": "mirror",
         },
         "peaks": None,

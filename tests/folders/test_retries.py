@@ -125,3 +125,21 @@ def test_skip_existing_needs_no_word(tmp_path):
         done = process("--skip-existing", tmp_path / "in", tmp_path / "out")
         assert done.returncode == 0, done.stderr
     assert "1 skipped, done before" in done.stderr
+
+
+@pytest.mark.parametrize("how", ["--skip-existing=fast", "--skip-existing"])
+def test_a_changed_file_beside_a_picture_is_noticed(tmp_path, how):
+    pgm(tmp_path / "in/a.pgm", 1, 9, 9)
+    words = (how, tmp_path / "in", tmp_path / "out")
+
+    def skipped():
+        done = process(*words)
+        assert done.returncode == 0, done.stderr
+        return "1 skipped" in done.stderr
+
+    assert [skipped(), skipped()] == [False, True]
+    for name, content in (("a.pgm.msk", b"P5 9 9 255\n" + bytes(40) + b"x" * 41), ("a.pmw", b"9 0 0 9 1000 1000")):
+        (tmp_path / "in" / name).write_bytes(content)
+        assert [skipped(), skipped()] == [False, True], name
+    (tmp_path / "in/a.pgm.msk").unlink()
+    assert not skipped()

@@ -267,24 +267,16 @@ def test_the_size_that_a_filter_needs():
     assert str(PixelSize(0.0254 / 72, 0.0254 / 72, "72 dpi")) == "pixel size 0.3528 mm from the file's 72 dpi"
 
 
-@pytest.mark.parametrize(
-    ("size", "message"),
-    [
-        (
-            None,
-            r"^a.png: says no pixel size, which 2um needs: give --pixel-size .65nm, .*., or .* px, cyc or %$",
-        ),
-        (PixelSize(1.02e-7, 1e-7, "OME description"), r"^a.png: its pixels are 1.02 times as wide as high"),
-        (PixelSize(0.98e-7, 1e-7, "OME description"), r"^a.png: its pixels are 0.98 times as wide as high"),
-        (
-            PixelSize(2e-7, 1e-7, "OME description"),
-            r"2 times as wide as high, by the file's OME description, .* needs one size: give --pixel-size .65nm,",
-        ),
-    ],
-)
-def test_a_missing_or_a_second_size_is_one_line(size, message):
+def test_pixels_of_two_sides_have_both():
+    for across in 1.02e-7, 0.98e-7, 2e-7:
+        assert images.pixel_size_of(picture(PixelSize(across, 1e-7, "tags")), "a.png", "2um")[:2] == (across, 1e-7)
+    assert str(PixelSize(7e-6, 1e-5, "tags")) == "pixel size 7 um x 10 um from the file's tags"
+
+
+def test_a_missing_size_is_one_line():
+    message = r"^a.pn?gm?: says no pixel size, which 2um needs: give --pixel-size .65nm, .*., or .* px, cyc or %$"
     with pytest.raises(ParameterError, match=message):
-        images.pixel_size_of(picture(size), "a.png", "2um")
+        images.pixel_size_of(picture(None), "a.png", "2um")
     with pytest.raises(ParameterError, match="says no pixel size"):
         images.pixel_size_of(images.Picture(PIXELS[None], None, 255, "PPM"), "a.pgm", "2um")
 
@@ -299,3 +291,44 @@ def test_stripped_and_turned_pictures_know_the_size_of_their_pixels():
         assert turned.planes.shape == ((1, 6, 4) if lies else (1, 4, 6))
         assert turned.metadata.pixel_size == (PixelSize(1e-7, 2e-7, "72 dpi") if lies else size)
         assert turned.metadata.dpi == ((254, 127) if lies else (127, 254))
+
+
+# World files
+
+
+UTM = 'PROJCS["UTM 33N",GEOGCS["WGS 84",UNIT["degree",0.0174532925199433]],UNIT["{}",{}]]'
+DEGREES = 'GEOGCS["WGS 84",DATUM["WGS_1984"],UNIT["degree",0.0174532925199433]]'
+NORTH_UP, TURNED = "10\n0\n0\n-20\n500000\n5000000\n", "6 8 -16 12 500000 5000000"
+
+
+@pytest.mark.parametrize(
+    ("world", "prj", "size"),
+    [
+        (NORTH_UP, None, (10, 20)),
+        (TURNED, None, (10, 20)),
+        (NORTH_UP, UTM.format("metre", 1), (10, 20)),
+        (NORTH_UP, UTM.format("US survey foot", 0.3048006096012192), (3.048006096, 6.096012192)),
+        ("0.01 0 0 -0.01 10 60.02", DEGREES, (558.0, 1114.1)),  # 4 rows high: its middle is at 60 degrees
+        ("0.01 0 0 -0.01 10 60.02", None, None),  # degrees, or meters of a laboratory
+        ("0 0 0 0 500000 5000000", None, None),
+        ("10 0 0", None, None),
+        ("nan inf 0 -20 500000 5000000", None, None),
+        ("ten", None, None),
+        ("9" * 70_000, None, None),
+        (NORTH_UP, 'PROJCS["no unit"]', None),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".pgw", ".wld", ".pngw"])
+def test_a_world_file_has_the_size_of_pixels(tmp_path, world, prj, size, suffix):
+    images.write(picture(PixelSize(1e-4, 1e-4, "254 dpi")), tmp_path / "in.png")
+    (tmp_path / f"in{suffix}").with_name("in.png" + "w" if suffix == ".pngw" else f"in{suffix}").write_text(world)
+    if prj:
+        (tmp_path / "in.prj").write_text(prj)
+    metadata = images.read(tmp_path / "in.png").metadata
+    assert (metadata and metadata.pixel_size and metadata.pixel_size[:2]) == (size and pytest.approx(size, rel=1e-4))
+
+
+def test_a_name_that_no_file_beside_it_can_have_is_read(tmp_path):
+    path = tmp_path / f"{'a' * 251}.pgm"
+    path.write_bytes(b"P5 2 2 255\nabcd")
+    assert images.read(path).planes.shape == (1, 2, 2)

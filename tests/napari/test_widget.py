@@ -106,6 +106,8 @@ def test_a_layer_with_a_scale_but_no_unit_has_cutoffs_in_the_scale_and_one_of_lo
     assert widget.unit.choices == ("px",)
     widget.layer.choices = [viewer.add_image(image, scale=(0.5, -0.5), units=("um", "um"))]  # it is flipped
     assert widget._described().options["pixel_size"] == pytest.approx(0.5e-6)
+    widget.layer.choices = [viewer.add_image(image, scale=(0.25, 0.5), units=("um", "um"))]
+    assert widget._described().options["pixel_size"] == pytest.approx((0.5e-6, 0.25e-6))  # its width, its height
 
 
 @pytest.mark.parametrize(

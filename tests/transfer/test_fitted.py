@@ -45,7 +45,7 @@ def test_without_a_picture_everything_passes():
         assert made.is_even_along_axes
         assert (made.gain(3, 5, 2) == np.ones((2, 5))).all()
         assert eval(repr(made)) == made  # noqa: S307  our own
-    assert str(H.wiener(8)) == "Wiener's filter of noise of 8 levels"
+    assert str(H.wiener(8)) == "Wiener's filter of noise of 8"
     assert str(H.wiener()) == "Wiener's filter of noise as measured"
     assert str(H.descreen(20, 30)) == "screens of 20 dB taken out, keep_detail 30%"
     assert str(H.descreen()) == str(H.descreen(18)) == "screens of 18 dB taken out"
@@ -55,14 +55,12 @@ def test_the_ends_of_what_descreen_and_wiener_take_are_taken():
     for strength, kept in ((10, -50), (300, 100)):
         (made,) = H.descreen(strength, kept).parts
         assert (made.strength, made.keep_detail) == (strength, kept)
-    assert H.wiener(1e9).parts[0].noise == 1e9
+    assert H.wiener(1e39).parts[0].noise == 1e39
 
 
 @pytest.mark.parametrize("noise", [0, -1, 1e300, "much", float("nan"), float("inf"), [1, 2]])
 def test_noise_that_is_none_is_refused(noise):
-    with pytest.raises(
-        ParameterError, match=r"is invalid: give gray levels above 0, up to 1,000,000,000, white being 255, or auto$"
-    ):
+    with pytest.raises(ParameterError, match=r"is invalid: give a value above 0, in the unit of the picture, or auto$"):
         H.wiener(noise)
 
 

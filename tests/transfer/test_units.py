@@ -6,8 +6,10 @@ import math
 import pickle
 import re
 
+import numpy as np
 import pytest
 
+import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.text import Angle, length_text
@@ -39,7 +41,7 @@ def test_physical_units_need_the_size_of_a_pixel_and_others_have_none():
     for text in ("40", "8px", "0.125cyc", "25%"):
         radius = Radius.parse(text)
         assert not radius.is_physical
-        assert radius.with_pixel(65e-9) == radius
+        assert radius.with_pixel((65e-9, 65e-9)) == radius
     assert Radius.parse("2um").family == Radius.parse("150lpi").family != Radius.parse("5arcsec").family
     assert len({Radius.parse(text).family for text in ("8px", "0.1cyc", "25%")}) == 1
 
@@ -72,7 +74,7 @@ def test_an_unknown_unit_is_refused_with_the_known_ones():
 
 def test_a_radius_is_the_same_frequency_on_an_image_of_twice_the_sides():
     for text in ("40", "8px", "0.125cyc", "25%", "2.6um", "150lpi"):
-        radius = Radius.parse(text).with_pixel(65e-9)
+        radius = Radius.parse(text).with_pixel((65e-9, 65e-9))
         assert radius.on_twice_the_sides().bins(128, 256) / 128 == radius.bins(64, 128) / 64
 
 
@@ -107,6 +109,44 @@ def test_physical_units_on_pixels_of_a_size(text, pixel, period):
     assert Radius.parse(str(radius)) == Radius.parse(text)
 
 
+UNEQUAL = "7um,10um"
+GRID = np.fft.fftfreq(128) / 7, np.fft.fftfreq(90)[:, None] / 10  # in cycles per micrometer
+
+
+@pytest.mark.parametrize("size", [UNEQUAL, ("7um", "10um"), (7e-6, 1e-5)])
+def test_on_pixels_of_two_sides_a_length_is_an_ellipse_and_a_number_of_pixels_a_circle(size):
+    of_length, of_pixels = H.lowpass("101um", shape="gaussian"), H.highpass("50px", shape="butterworth")
+    made = (of_length * of_pixels).with_pixel_size(size)
+    wanted = 2.0 ** -((np.hypot(*GRID) * 101) ** 2)
+    assert np.allclose(made.gain(90, 128), wanted * of_pixels.gain(90, 128), atol=1e-12)
+    assert np.allclose(made.in_cycles(90, 128, 2.0).gain(45, 64)[:9, :9], made.gain(90, 128)[:9, :9], atol=1e-12)
+    assert made.radial is None
+    (ring, other) = made.marks(90, 128)
+    assert (ring.radius, ring.stretch, other.stretch) == (pytest.approx(7 / 101), pytest.approx(10 / 7), 1)
+    assert eval(repr(made), {"H": H}) == made  # noqa: S307
+    assert str(made).startswith("lowpass, gaussian, radius 101um * ")
+
+
+def test_notches_and_stripes_on_pixels_of_two_sides():
+    (fx, fy), notch = GRID, H.notch((0.1, 0.2), width="0.002/um").with_pixel_size(UNEQUAL)
+    near = (2.0 ** -((np.hypot(fx - sign * 0.1 / 7, fy - sign * 0.2 / 10) / 0.002) ** 2) for sign in (1, -1))
+    assert np.allclose(notch.gain(90, 128), np.prod([1 - each for each in near], axis=0), atol=1e-6)
+    rows = H.stripes(0, width="0.001/um", spare="101um").with_pixel_size(UNEQUAL)
+    wanted = np.where(np.hypot(*GRID) * 101 < 1, 1, 1 - 2.0 ** -((fx / 0.001) ** 2))
+    assert np.allclose(rows.gain(90, 128)[1:-1, 1:-1], wanted[1:-1, 1:-1], atol=1e-12)
+    assert "--pixel-size=7" in " ".join(words_of_part(notch.parts[0]))
+
+
+def test_cutoffs_on_pixels_of_two_sides_are_filtered_by_every_engine(rng):
+    image, gain = rng.random((90, 128)).astype(np.float32), H.lowpass("101um").with_pixel_size(UNEQUAL).gain(90, 128)
+    wanted = np.fft.ifft2(np.fft.fft2(image) * gain).real
+    for engine in ("fused", "book", "numpy"):
+        made = fftfilter.lowpass(image, "101um", output="real", edges="wrap", pixel_size=UNEQUAL, engine=engine)
+        assert np.allclose(made, wanted, atol=1e-6), engine
+    of_axes = fftfilter.lowpass(image, "101um", output="real", edges="wrap", pixel_size=("10um", "7um"), axes=2)
+    assert np.allclose(of_axes, wanted, atol=1e-6)
+
+
 def test_a_period_of_whole_pixels_is_so_to_the_last_digit():
     """Or an ideal filter would not pass the same frequencies: 0.3 / 0.1 is not 3."""
     for period, pixel in (("0.3mm", "0.1mm"), ("1.5um", "500nm"), ("0.6arcsec", "0.2arcsec"), ("100lpi", "300dpi")):
@@ -133,6 +173,10 @@ def test_physical_units_without_a_pixel_size_name_both_ways_out():
         ("0nm", "must be finite and greater than zero"),
         ("1e-320nm", "is out of range: give a length, an angle, or dots per inch: 65nm, 0.1mm"),
         ("1e-320dpi", "is out of range"),
+        ("7um,", "'' is not a number"),
+        ("7um,1arcsec", "is neither one side nor two of one kind"),
+        ("1um,2um,3um", "is neither one side nor two of one kind"),
+        ("1nm,1m", "has sides too different to compute with"),
         ("x", "is not a number"),
     ],
 )
@@ -148,7 +192,7 @@ def test_a_pixel_size_is_a_length(given, message):
 def test_a_radius_below_all_numbers_is_refused(text, pixel):
     radius = Radius.parse(text)
     radius = radius.with_pixel(parse_pixel_size(pixel)) if pixel else radius
-    of_pixels = f" of pixels of {length_text(parse_pixel_size(pixel))}" if pixel else ""
+    of_pixels = f" of pixels of {length_text(parse_pixel_size(pixel)[0])}" if pixel else ""
     with pytest.raises(
         ParameterError, match=rf"^{re.escape(text)}{of_pixels} is no frequency that can be computed with: give a "
     ):
@@ -189,14 +233,14 @@ def test_units_are_parts_of_each_other():
         ("1m", "100cm", "1000mm", "1e6um", "1e9nm", f"{1 / 0.0254!r}in", "0.0254dpi"),
     ]
     for texts in same:
-        sizes = [parse_pixel_size(text) for text in texts]
+        sizes = [parse_pixel_size(text)[0] for text in texts]
         assert sizes == pytest.approx([sizes[0]] * len(texts), rel=1e-12)
-    assert parse_pixel_size("1rad") == parse_pixel_size("1m") == parse_pixel_size(1) == 1
+    assert parse_pixel_size("1rad") == parse_pixel_size("1m") == parse_pixel_size(1) == (1, 1)
 
 
 @pytest.mark.parametrize("text", ["2 deg", "0.1 deg", "5 arcmin", "1.5 arcsec", "0.1 arcsec", "99 mas", "3 mas"])
 def test_an_angle_is_said_in_the_unit_that_suits_it(text):
-    assert length_text(parse_pixel_size(text)) == text
+    assert length_text(parse_pixel_size(text)[0]) == text
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ export function choicesOf(store, page, { focusNotch }) {
     [{ root: ways.root, draw: ({ asked: { settings } }) => ways.draw(settings.auto ? "waves" : "descreen") }, (s, goal) => goal === "dots"],
     [strengthField(store), (s) => s.auto || isDescreen(s)],
     [sliderField(store, "keep_detail", "Keep detail", DETAIL), isDescreen],
-    [textField(store, "noise", "Noise", { placeholder: "auto", type: "number", suffix: "of 255" }), (s) => s.command === "wiener"],
+    [textField(store, "noise", "Noise", { placeholder: "auto", type: "number" }), (s) => s.command === "wiener"],
     [groupsOf(store, page), (s) => s.auto],
     [notchList(store, page, focusNotch), (s, goal) => goal === "hand" && !s.auto && takesNotches(s, page.commands)],
     [

@@ -4,7 +4,7 @@ import { button, div, fold, h, icon, list, para, put, segments, span, svg, symbo
 import { cutoffField } from "./fields.js";
 import { cover } from "./frame.js";
 import { cutoffsOf, takesNotches, withCommand } from "./settings.js";
-import { angleOf, brief, lengthOf } from "./units.js";
+import { angleOf, brief, lengthOfWave } from "./units.js";
 
 /** The steps: which results of the pipeline belong to each, and the one that its thumbnail shows; symbols.svg has their drawings. */
 const STEPS = [
@@ -150,7 +150,7 @@ export function waveOf(store, { facts }) {
     const f = Math.hypot(fx, fy);
     const found = got.wave?.value;
     const isOld = !found || got.wave.isOld;
-    const levels = isOld ? "" : `${brief(found.amplitude, 2)} level${found.amplitude === 1 ? "" : "s"}`;
+    const levels = isOld ? "" : `${brief(found.amplitude, 2)}${facts().maxval === 255 ? " levels" : ""}`;
     const key = JSON.stringify([fx, fy, found?.phase]);
     if (drawn !== key) {
       drawn = key;
@@ -164,8 +164,8 @@ export function waveOf(store, { facts }) {
     put(without, { "data-old": Boolean(got.without?.isOld) });
     put(canvas, { "aria-label": `A wave: stripes at ${angleOf(fx, fy).toFixed(0)} degrees, ${brief(1 / f)} pixels apart` });
     put(itself, { text: "The wave itself, made stronger" });
-    put(changed, { text: levels ? `The picture without it: ${levels} differ` : "The picture without it" });
-    const length = lengthOf(1 / f, facts().pixel_size?.across_m);
+    put(changed, { text: levels ? `The picture without it: up to ${levels} more or less` : "The picture without it" });
+    const length = lengthOfWave(fx, fy, facts().pixel_size);
     const rows = [
       ["Period", `${length ? `${length} · ` : ""}${brief(1 / f)} px`],
       ["Along", `${angleOf(fx, fy).toFixed(1)}°`],

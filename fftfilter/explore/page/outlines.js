@@ -39,9 +39,9 @@ export function outlinesOf(store, { units, facts, map, at }) {
     const ring = svg(
       "g",
       { class: "handle ring", role: "slider", tabindex: 0, "aria-valuemin": 0, "aria-valuemax": FARTHEST.toFixed(4) },
-      svg("circle", { class: "touch" }),
-      svg("circle", { class: "casing" }),
-      svg("circle", { class: "line" }),
+      svg("ellipse", { class: "touch" }),
+      svg("ellipse", { class: "casing" }),
+      svg("ellipse", { class: "line" }),
       svg("circle", { class: "grip", r: 6 }),
       svg("text", { class: "label" }),
     );
@@ -62,8 +62,9 @@ export function outlinesOf(store, { units, facts, map, at }) {
       const { x, y } = place.screen(0, 0);
       const r = frequency * place.scale;
       const [touch, casing, line, grip, label] = ring.children;
-      for (const circle of [touch, casing, line]) put(circle, { cx: x, cy: y, r });
-      const spot = gripAt(place, { x, y }, r, index);
+      const stretch = units()[cutoff.unit]?.stretch ?? 1;
+      for (const ellipse of [touch, casing, line]) put(ellipse, { cx: x, cy: y, rx: r, ry: r * stretch });
+      const spot = gripAt(place, { x, y }, r, index, stretch);
       put(grip, { cx: spot.x, cy: spot.y });
       put(label, { x: spot.x + 9, y: spot.y - 9, text: saidOf(cutoff, units()) });
       const said = `${saidOf(cutoff, units())}, period ${brief(1 / frequency)} pixels`;
@@ -223,9 +224,9 @@ export function cutoffHandle(handle, store, units, { name, begin, lowest, home }
 export const isSame = (wave, peak) => Math.hypot(wave.fx - peak.fx, wave.fy - peak.fy) < 1e-4;
 
 /** Right of the middle, the inner one's above; of a larger ring where it crosses the part on the screen. */
-function gripAt(place, center, r, index) {
+function gripAt(place, center, r, index, stretch) {
   const inside = ({ x, y }) => x > 12 && y > 22 && x < place.stage.width - 64 && y < place.stage.height - 12;
-  const spot = (degrees) => ({ x: center.x + r * Math.cos((degrees * Math.PI) / 180), y: center.y - r * Math.sin((degrees * Math.PI) / 180) });
+  const spot = (degrees) => ({ x: center.x + r * Math.cos((degrees * Math.PI) / 180), y: center.y - r * stretch * Math.sin((degrees * Math.PI) / 180) });
   const first = 45 - 90 * index;
   return spot(Array.from({ length: 72 }, (_, turn) => first + 5 * turn).find((degrees) => inside(spot(degrees))) ?? first);
 }

@@ -216,8 +216,8 @@ export function pictureOf(store, facts, ask) {
     if (!pointer || !found?.before) return put(readout, { text: "Point at the picture to see its values" });
     const levels = (values) =>
       values.map(([value], i) => (values.length > 2 ? `${COLORS[i] ?? i} ` : "") + (value === null ? "missing" : brief(value, 6))).join(" ");
-    const pixel = facts().pixel_size?.across_m;
-    const place = pixel ? `x ${lengthOf(pointer[0] + 0.5, pixel)}  y ${lengthOf(pointer[1] + 0.5, pixel)}` : `x ${pointer[0]}  y ${pointer[1]}`;
+    const pixel = facts().pixel_size;
+    const place = pixel ? `x ${lengthOf(pointer[0] + 0.5, pixel.across_m)}  y ${lengthOf(pointer[1] + 0.5, pixel.down_m)}` : `x ${pointer[0]}  y ${pointer[1]}`;
     const after = found.after && found.id === state.number ? `   after ${levels(found.after)}` : "";
     const most = facts().depth === 16 ? `   of ${brief(facts().maxval, 6)}` : "";
     const each = Math.round(1 / (placement().scale * devicePixelRatio));

@@ -173,8 +173,9 @@ export function profilePlot(store, { facts, ask }) {
     put(before, { d: line(one) });
     put(after, { d: other ? line(other) : "" });
     put(grid, { d: [low, (low + high) / 2, high].map((value) => `M${box.left} ${y(value)}H${box.right}`).join("") });
-    const far = Math.hypot(profile[2] - profile[0], profile[3] - profile[1]);
-    const said = (pixels) => lengthOf(pixels, facts().pixel_size?.across_m) || `${brief(pixels)} px`;
+    const { across_m: across, down_m: down } = facts().pixel_size ?? { across_m: 1, down_m: 1 };
+    const far = Math.hypot((profile[2] - profile[0]) * across, (profile[3] - profile[1]) * down);
+    const said = (long) => (facts().pixel_size ? lengthOf(long, 1) : `${brief(long)} px`);
     labels(words, [
       ...[low, (low + high) / 2, high].map((value) => [box.left - 5, y(value) + 4, brief(value), "end"]),
       [box.left, box.bottom + 15, "0", "start"],

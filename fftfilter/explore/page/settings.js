@@ -3,7 +3,7 @@
  * names; a cutoff is a number with its unit, a notch is {fx, fy, width}.
  */
 
-import { brief, COARSE, cutoffAt, lengthOf, textOf } from "./units.js";
+import { brief, COARSE, cutoffAt, textOf } from "./units.js";
 
 const CUTOFFS = ["radius", "inner", "outer", "spare"];
 const PASSES = ["lowpass", "highpass", "bandpass", "bandstop"];
@@ -197,6 +197,6 @@ export function otherWords({ command, edges, output, pixel_size, scale }, comman
 export function factsText({ width, height, channels, depth, pages, pixel_size }) {
   const kind = `${channels > 2 ? "color" : "gray"}, ${depth === "float" ? "floats" : `${depth} bit`}`;
   const size =
-    pixel_size && (pixel_size.across_m > COARSE ? `${brief(0.0254 / pixel_size.across_m)} dpi` : `${lengthOf(1, pixel_size.across_m)} per px`);
+    pixel_size && (pixel_size.across_m > COARSE && pixel_size.across_m < 1e-3 ? `${brief(0.0254 / pixel_size.across_m)} dpi` : `${pixel_size.text.replaceAll(" u", "\u00a0µ")} per px`);
   return [`${width} × ${height}`, kind, pages > 1 ? `${pages} pages` : "", size].filter(Boolean).join(" · ");
 }

@@ -8,7 +8,7 @@ import { outlinesOf } from "./outlines.js";
 import { notchesName, rounded, takesNotches } from "./settings.js";
 import { isStale } from "./state.js";
 import { stageOf } from "./stage.js";
-import { angleOf, brief, decibels, lengthOf, NYQUIST } from "./units.js";
+import { angleOf, brief, decibels, lengthOfWave, NYQUIST } from "./units.js";
 import { Placement, viewOf } from "./view.js";
 
 /** That of what is removed in the pages of --preview. */
@@ -114,7 +114,7 @@ export function spectrumOf(store, { units, facts }) {
       return put(readout, { text: isByHand ? "Click a spot to take it out" : "Click a point to see its wave" });
     }
     const f = Math.hypot(point.fx, point.fy);
-    const length = lengthOf(1 / f, facts().pixel_size?.across_m);
+    const length = lengthOfWave(point.fx, point.fy, facts().pixel_size);
     const period = length ? `${length} · ${brief(1 / f)} px` : `${brief(1 / f)} px`;
     const spectrum = got.spectrum?.value;
     const pixel = (size) => [point.fx, point.fy].map((each) => Math.min(size - 1, Math.max(0, Math.round(each * size) + Math.floor(size / 2))));
