@@ -4,6 +4,7 @@ All that decides it is here, in this order:
 
     wanted            a filter's options and the environment: auto, gpu, cpu, numpy, an index, a part of a name
     for_small_work    auto takes the CPU for small work, before OpenCL loads the drivers of GPUs
+    are_few           auto takes NumPy for so few samples that OpenCL would take longer to load, or to compile
     for_processes     many processes share the CPU
     choose            what is wanted becomes one of OpenCL's devices
     open_device       a device that is new here is checked; where none works, NumPy's takes its place
@@ -22,16 +23,17 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from . import system
 from .errors import DeviceError
 
 if TYPE_CHECKING:
     from .device.launcher import Launcher, MakePipeline
     from .device.opencl import Device
+    from .transfer.edges import Edges
 
 # The device that users want where they give none.
 VARIABLE = "FFTFILTER_DEVICE"
@@ -41,6 +43,8 @@ NUMPY = "numpy"
 ONLY_OPENCL = ("engine", "work_group_size", "transpose", "engine_options")
 # A file of at most this many bytes is filtered on a CPU before a GPU's driver has loaded.
 SMALL = 1 << 26
+# Samples that NumPy filters before OpenCL has loaded, and before it has compiled its first program, too.
+FEW, FEW_AT_FIRST = 1 << 20, 1 << 23
 # The CPU runtimes that auto knows, best first; of two of a kind auto takes the later version.
 CPU_RUNTIMES = ("Intel(R) OpenCL", "Portable Computing Language")
 # Files that register drivers of CPUs, beside those of PoCL, whatever its version.
@@ -70,6 +74,11 @@ def is_auto(device: str | int | None) -> bool:
     return device in (None, "") or str(device).lower() == "auto"
 
 
+def is_open(options: Mapping[str, Any]) -> bool:
+    """Whether a filter's options leave the device open, and ask for nothing that only OpenCL's engines have."""
+    return is_auto(wanted(options)) and all(options.get(each) in (None, "", {}) for each in ONLY_OPENCL)
+
+
 def is_numpy(device: str | int | None) -> bool:
     """Whether a user wants no OpenCL device, but NumPy."""
     return str(device).lower() == NUMPY
@@ -92,6 +101,15 @@ def for_small_work(device: str | None, file_bytes: float) -> str | None:
     if device == "cpu":
         os.environ.update(alone)
     return device
+
+
+def are_few(samples: float) -> bool:
+    """Whether NumPy has filtered so many samples before OpenCL has started in this process.
+
+    On the first run, when all has to be compiled, these are more. In a container that keeps nothing each run is the
+    first.
+    """
+    return not _loaded_by and (samples <= FEW or (samples <= FEW_AT_FIRST and system.is_first_run()))
 
 
 def for_processes(device: str | None) -> tuple[str | None, bool]:
@@ -283,19 +301,21 @@ def open_device(options: Mapping[str, Any]) -> Device:
     Raises DeviceError without a usable device.
     """
     device = wanted(options)
-    is_open = is_auto(device) and all(options.get(each) in (None, "", {}) for each in ONLY_OPENCL)
-    if (is_numpy(device) and options.get("engine") in (None, NUMPY)) or (is_open and lacks_opencl()):
+    edges: Edges = options.get("edges") or "wrap"
+    if (is_numpy(device) and options.get("engine") in (None, NUMPY)) or (is_open(options) and lacks_opencl(edges)):
         from .plain import NumPyDevice
 
         return cast("Device", NumPyDevice())  # which has what filters ask of one
-    return open_opencl(device)
+    return open_opencl(device, edges=edges)
 
 
-def open_opencl(device: str | int | None, make_pipeline: MakePipeline | None = None) -> Device:
+def open_opencl(
+    device: str | int | None, make_pipeline: MakePipeline | None = None, *, edges: Edges = "wrap"
+) -> Device:
     """Return the OpenCL device of a name (:func:`choose`), checked with a small filter if it is new here.
 
-    ``make_pipeline`` makes the filter, by default a fused one. Raises DeviceError if the device lacks what it needs to
-    build programs, RefusedError if it computes wrongly.
+    ``make_pipeline`` makes the filter, by default a fused one, with these ``edges``. Raises DeviceError if the device
+    lacks what it needs to build programs, RefusedError if it computes wrongly.
     """
     try:
         from .device import selftest
@@ -305,20 +325,27 @@ def open_opencl(device: str | int | None, make_pipeline: MakePipeline | None = N
 
     with _choosing:
         found = choose(device)
-        selftest.check(found, make_pipeline or fused)
+        selftest.check(found, make_pipeline or fused, edges)
     return found
 
 
-@cache
-def lacks_opencl() -> bool:
-    """Return whether no OpenCL device works; tell it the first time."""
-    check_process()
-    try:
-        open_opencl(None)
-    except DeviceError as error:
-        tell(f"{error}; {INSTEAD}")
-        return True
-    return False
+_lacks_opencl: list[bool] = []
+"""What :func:`lacks_opencl` found out."""
+
+
+def lacks_opencl(edges: Edges = "wrap") -> bool:
+    """Return whether no OpenCL device works, tried with these edges; tell it the first time."""
+    if not _lacks_opencl:
+        check_process()
+        error = ""
+        try:
+            open_opencl(None, edges=edges)
+        except DeviceError as raised:
+            error = f"{raised}; {INSTEAD}"
+        _lacks_opencl.append(bool(error))
+        if error:
+            tell(error)
+    return _lacks_opencl[0]
 
 
 def launcher_on(device: Device, options: Mapping[str, Any]) -> Launcher:

@@ -165,6 +165,24 @@ def temporary_cache() -> Path | None:
     return None
 
 
+def own_cache() -> Path | None:
+    """Return the folder in which this program keeps what it found out; None where nothing can be kept."""
+    folder = user_cache("fftfilter")
+    return folder if folder and can_hold(folder) else temporary_cache()
+
+
+def is_first_run() -> bool:
+    """Whether that folder is empty; then a file in it tells the next run."""
+    folder = own_cache()
+    with suppress(OSError):
+        if folder:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if any(folder.iterdir()):
+                return False
+            (folder / "used").touch()
+    return True
+
+
 def is_private(folder: Path) -> bool:
     """Whether no other user can put files into a folder or a new one in its place, but for root and its group."""
     if sys.platform == "win32":

@@ -16,6 +16,8 @@ import hypothesis
 import numpy as np
 import pytest
 
+from fftfilter.device_choice import devices
+from fftfilter.errors import DeviceError
 from fftfilter.system import cores
 from tests.helpers import HAS_POCL_WHEEL, SAMPLES
 
@@ -73,6 +75,13 @@ def pytest_xdist_auto_num_workers():
 # Examples have no time limit: a busy machine is no fault.
 hypothesis.settings.register_profile("fftfilter", deadline=None)
 hypothesis.settings.load_profile("fftfilter")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loaded_opencl():
+    """Load OpenCL, by which commands then filter in any order of tests: before, NumPy would take small pictures."""
+    with suppress(DeviceError, ImportError):
+        devices()
 
 
 @pytest.fixture

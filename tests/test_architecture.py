@@ -50,7 +50,7 @@ ROOMS = {
     "staged": "errors output arrays transfer device",
     "fused": "errors output arrays transfer device",
     "plain": "errors system output arrays transfer",
-    "device_choice": "errors device fused plain",
+    "device_choice": "errors system transfer device fused plain",
     "engine": "errors staged device_choice",
     "memory": "system output transfer staged device_choice engine",
     "missing": "output arrays transfer plain device_choice",

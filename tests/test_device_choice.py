@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import subprocess
@@ -14,10 +15,13 @@ import pyopencl as cl
 import pytest
 
 import fftfilter
-from fftfilter import device_choice
+from fftfilter import device_choice, system
 from fftfilter.device import embedded_pocl
 from fftfilter.device.opencl import Device
 from fftfilter.device_choice import (
+    FEW,
+    FEW_AT_FIRST,
+    are_few,
     choose,
     devices,
     devices_named,
@@ -28,7 +32,7 @@ from fftfilter.device_choice import (
     why_chosen,
 )
 from fftfilter.errors import BuildError, DeviceError
-from tests.helpers import Alone, keep_in
+from tests.helpers import SAMPLES, Alone, keep_in
 
 GPU, CPU = cl.device_type.GPU, cl.device_type.CPU
 
@@ -137,6 +141,26 @@ def test_a_device_is_opened_only_if_it_passes_its_test(monkeypatch, tmp_path):
 
     with pytest.raises(BuildError):
         open_opencl("cpu", broken)
+
+
+def test_numpy_takes_what_it_has_filtered_before_opencl_has_started(monkeypatch, tmp_path):
+    """More on the first run, when OpenCL has all to compile; a folder that keeps nothing knows no second run."""
+    keep_in(monkeypatch, tmp_path)
+    assert not are_few(1)  # as OpenCL is there
+    monkeypatch.setattr(device_choice, "_loaded_by", set())
+    assert [are_few(samples) for samples in (FEW, FEW_AT_FIRST + 1, FEW_AT_FIRST)] == [True, False, True]
+    assert [are_few(samples) for samples in (FEW, FEW + 1, FEW_AT_FIRST)] == [True, False, False]
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(system, "user_cache", lambda _: tmp_path / "file")
+    monkeypatch.setattr(system, "temporary_cache", lambda: None)
+    assert [are_few(FEW_AT_FIRST) for _ in range(2)] == [True, True]
+
+
+@pytest.mark.parametrize("options", [(), ("--device", "cpu"), ("--engine", "fused"), ("--profile",)])
+def test_a_small_picture_alone_takes_no_opencl_unless_it_is_asked_for(tmp_path, options):
+    report, command = tmp_path / "report.jsonl", [sys.executable, "-m", "fftfilter", "highpass", *options]
+    subprocess.run([*command, "--report", report, SAMPLES / "camera.pgm", tmp_path / "out.png"], check=True)
+    assert (json.loads(report.read_text())["device"] == "NumPy") == (not options)
 
 
 def test_auto_takes_no_simulator_even_if_there_is_nothing_else(monkeypatch):

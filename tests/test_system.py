@@ -103,9 +103,10 @@ def sandbox():
     shutil.rmtree(here)
 
 
+# ImageJ's filter, as NumPy takes small pictures of others before OpenCL is asked for.
 OUT = "-t tmpfs -o mode=1777 tmpfs {here}/out"
-FILE = "highpass {here}/in/a.pgm {here}/out/a.pgm"
-FOLDER = "highpass {here}/many {here}/out/many"
+FILE = "imagej {here}/in/a.pgm {here}/out/a.pgm"
+FOLDER = "imagej {here}/many {here}/out/many"
 NO_MEMORY_DISK = "-t tmpfs -o ro tmpfs {root}/dev/shm"
 MEMORY_DISK = "-t tmpfs -o mode=1777 tmpfs {root}/dev/shm"
 CACHE = "-t tmpfs -o mode=1777,size=20m tmpfs {here}/cache"
@@ -118,7 +119,7 @@ def test_a_user_without_a_home_filters_on_a_read_only_disk(sandbox):
     # Processes find each other by a file among the temporary ones.
     assert "40 of 40 files filtered" in done.stderr
     assert "by this process" in done.stderr
-    done = sandbox(FOLDER.replace("highpass", "highpass --processes 2"), MEMORY_DISK)
+    done = sandbox(FOLDER.replace("imagej", "imagej --processes 2"), MEMORY_DISK)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
     assert "cannot start processes: no usable temporary directory found" in done.stderr
 
@@ -144,7 +145,7 @@ def test_another_cache_is_taken_for_one_that_is_full_or_not_for_programs(sandbox
         ("--fsize=20000", (FILE, FOLDER, "devices"), "20,000 bytes are allowed"),
         ("--nofile=12", (FILE, FOLDER, "devices"), "12 may be"),
         ("--nproc=1", (FILE, FOLDER, "devices"), "raise the limit on processes"),
-        ("--nproc=9", (FOLDER.replace("highpass", "highpass --processes 2"),), "the limit on processes"),
+        ("--nproc=9", (FOLDER.replace("imagej", "imagej --processes 2"),), "the limit on processes"),
     ],
 )
 def test_a_limit_that_stops_the_compiler_is_named(sandbox, limit, commands, cause):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import images, signals, startup
-from ..device_choice import devices_named, is_numpy, lacks_opencl
+from ..device_choice import NUMPY, are_few, devices_named, is_numpy, lacks_opencl
 from ..errors import DeviceError, ReadError, without_secrets
 from ..files import urls
 from ..files.messages import as_error, quoted_if_odd
@@ -33,8 +34,11 @@ if TYPE_CHECKING:
     from ..folders.run import FolderRun
     from .filters import CommandOptions
 
+# Samples that a byte of a well compressed file stands for.
+SAMPLES_A_BYTE = 8
 # Formats that hold colors and that every browser shows.
 OF_PREVIEWS = (".png", ".jpg", ".webp")
+
 
 folder_options = [
     folder_option(
@@ -239,12 +243,16 @@ def _executors(
     from ..folders.processes import choose_workers, described, started
 
     wanted = choose_workers(run.found, devices, options.processes, over_network=bool(run.urls))
+    wanted = wanted._replace(edges=options.recipe.edges)
     if not wanted.processes:
         from ..folders.progress import tell_of_compiling
 
         tell_of_compiling(quiet=options.quiet)
         verbose = 0 if options.quiet else options.verbose
-        device = device_for(wanted.devices[0], options.recipe, run.found.file_bytes, verbose=verbose)
+        device, samples = wanted.devices[0], SAMPLES_A_BYTE * run.found.bytes or math.inf  # unknown behind URLs
+        if options.recipe.is_open(device) and are_few(samples):
+            device = NUMPY
+        device = device_for(device, options.recipe, run.found.file_bytes, verbose=verbose)
         wanted = wanted._replace(devices=[device])
     with started(wanted) as executors:
         yield executors, described(executors)
@@ -325,7 +333,7 @@ def _watch(run: FolderRun, executors: list[Workers], where: str, options: Comman
                 progress.advance()
                 if outcome.device:
                     devices.add(outcome.device)
-                if is_numpy(outcome.device) and not is_numpy(options.device):
+                if is_numpy(outcome.device) and not is_numpy(executors[0].device):
                     progress.clear()
                     lacks_opencl()  # which says so, where it was another process that found out
                 verified = outcome.difference and not options.quiet and outcome.status != "failed"

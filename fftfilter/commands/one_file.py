@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import images, system
+from .. import device_choice, images, system
 from ..errors import DeviceError, ImageError, ParameterError, ReadError, TooLargeError, WriteError
 from ..files import sources
 from ..files.atomic import refuse_inputs, remove_leftovers_beside
@@ -52,6 +52,7 @@ ADVANCE = "fftfilter.advance"
 def handle_file(source: str, target: str, options: CommandOptions) -> None:
     """Read, filter, write; then print what was asked for; raises FftfilterError."""
     size = _bytes_of(source, options)
+    is_open = options.recipe.is_open(options.device) and not (options.profile or options.save_stages)
     options.device = device_for(options.device, options.recipe, size, verbose=options.verbose)
     from ..folders.progress import tell_of_compiling
 
@@ -75,7 +76,7 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
             if options.dry_run:
                 _dry_run(source, target, options, outcome)
             else:
-                _filter(source, target, options, masks, outcome)
+                _filter(source, target, options, masks, outcome, is_open=is_open)
         except TooLargeError as error:
             if source == "-" or is_url(source):
                 raise
@@ -88,8 +89,19 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
             _by_strips(source, target, options, outcome, too_large)
 
 
-def _filter(source: str, target: str, options: CommandOptions, masks: list[Identity | None], outcome: Outcome) -> None:
-    """Filter a picture or pages that fit into memory, and enter into the outcome what it becomes."""
+def _filter(
+    source: str,
+    target: str,
+    options: CommandOptions,
+    masks: list[Identity | None],
+    outcome: Outcome,
+    *,
+    is_open: bool,
+) -> None:
+    """Filter a picture or pages that fit into memory, and enter into the outcome what it becomes.
+
+    ``is_open`` says whether NumPy may do it, if it is small.
+    """
     from ..work.opened import open_input
 
     compare = options.verify is not None
@@ -97,6 +109,8 @@ def _filter(source: str, target: str, options: CommandOptions, masks: list[Ident
         limit, device = options.input_limit, options.device
         opened = open_input(source, options.recipe, device=device, limit=limit, compare=compare, target=target)
         say_of(opened, quiet=options.quiet, verbose=options.verbose)
+        if is_open and device_choice.are_few(opened.samples):
+            options.device = device_choice.NUMPY
         with closing(opened), _shared(source, target, opened, options) as (share, device):
             options.device = device
             began = time.monotonic()

@@ -150,7 +150,7 @@ def choice_of_device(further: str = "") -> GroupedOption:
         show_envvar=True,
         help="auto, gpu, cpu, numpy, or an index or a part of a name from 'fftfilter devices'"
         f"{further}. auto, the default, is a GPU, else the best CPU runtime; small work goes to the CPU, so that no "
-        "GPU's driver has to load (-v says so).",
+        "GPU's driver has to load (-v says so), and a small picture alone to NumPy.",
     )
 
 

@@ -147,6 +147,7 @@ def write_spectrum(source: str, target: str, given: dict[str, Any], spare: Spare
     from .. import memory
     from ..analysis.power import spectrum as power_of
     from ..analysis.power import window
+    from ..device_choice import NUMPY, are_few, is_open
     from ..folders.mean_spectrum import pixel_of
     from ..images.plain_formats import encode_npy
     from ..preview.panels import log_magnitude
@@ -162,6 +163,8 @@ def write_spectrum(source: str, target: str, given: dict[str, Any], spare: Spare
     name, is_windowed = shown(source, "standard input"), given["window"] == "hann"
     found = images.opened(images.raw(source, given["input_limit"]), source, shared.pages_of(given), working=working)
     picture = only_picture(found, name)
+    if is_open(given) and are_few(picture.planes.size):
+        device = NUMPY
     planes = filled(picture, Missing.of(given["nodata"], given["missing"]).holes(picture, name), device)
     if given["table"] is not None:
         made = power_of(planes, 1.0, device, is_windowed=is_windowed)

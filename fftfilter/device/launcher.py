@@ -17,12 +17,14 @@ from ..output.ramp import Timing
 if TYPE_CHECKING:
     from ..arrays import Array
     from ..output.histogram import Ramps
-    from ..output.ramp import Facts, Stack
-    from ..transfer import Transfer
+    from ..output.ramp import Facts
     from .opencl import Device
 
-MakePipeline = Callable[["Launcher", "Transfer", "Stack"], "Pipeline"]
-"""Raises TooLargeError, before anything is allocated, for a stack that the device cannot hold."""
+MakePipeline = Callable[..., "Pipeline"]
+"""Takes a `Launcher`, a `Transfer`, a `Stack`, and edges where these are not "wrap".
+
+Raises TooLargeError, before anything is allocated, for a stack that the device cannot hold.
+"""
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -1,9 +1,10 @@
 """Checks a device before it is trusted: on first use, once with each driver.
 
-A small filter is compared with the float64 reference. If the device passes, a file in the user's cache folder says so,
-whose name depends on what could change the result: device, driver, platform, and the version of fftfilter. A device
-that computes wrongly is refused, with its name and the error. A driver's compiler may end its process, or never end:
-so another process builds the filter first.
+A small filter with the edges that are wanted, whose program the first pictures need anyway, is compared with the
+float64 reference; of several processes one compiles it, and the others wait. If the device passes, a file in the user's
+cache folder says so, whose name depends on what could change the result: device, driver, platform, and the version of
+fftfilter. A device that computes wrongly is refused, with its name and the error. A driver's compiler may end its
+process, or never end: so another process builds the filter first.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 import os
 import sys
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +24,7 @@ from .. import __version__, system
 from ..errors import DeviceError, RefusedError
 from ..output.ramp import Stack
 from ..transfer import highpass, reference
+from ..transfer.edges import Edges, grid_with
 from . import embedded_pocl, programs
 from .launcher import Launcher, MakePipeline
 
@@ -37,21 +40,46 @@ PATIENCE = 120
 
 
 @cache
-def check(device: Device, make_pipeline: MakePipeline) -> None:
+def check(device: Device, make_pipeline: MakePipeline, edges: Edges = "wrap") -> None:
     """Raise RefusedError if a device computes wrongly, DeviceError if it cannot build programs here.
 
-    What it computes is checked once with each driver.
+    What it computes is checked once with each driver, whatever the edges.
     """
     if device.platform == embedded_pocl.VENDOR and (lack := embedded_pocl.lack()):
         raise DeviceError(f"{device.name} cannot be used: {lack}")
     passed = _cache_file(device)
-    # Unlike Path's, this knows no error: a folder that cannot be entered holds nothing.
-    if device.is_simulator or (passed and os.path.exists(passed)):  # noqa: PTH110
+    if device.is_simulator or _is_there(passed):
         return
     if unknown := embedded_pocl.unknown_cpu(device.cl_device):
         raise DeviceError(f"{device.name} cannot be used: {unknown}")
-    _try_apart(device, make_pipeline)
-    error = measure(device, make_pipeline)
+    with _alone(passed):
+        if not _is_there(passed):
+            _try(device, make_pipeline, edges, passed)
+
+
+def _is_there(passed: Path | None) -> bool:
+    # Unlike Path's, this knows no error: a folder that cannot be entered holds nothing.
+    return passed is not None and os.path.exists(passed)  # noqa: PTH110
+
+
+@contextmanager
+def _alone(passed: Path | None) -> Iterator[None]:
+    """Let no other process try a device meanwhile, where something can be kept and the system has locks."""
+    with ExitStack() as stack:
+        if passed and sys.platform != "win32":
+            from fcntl import LOCK_EX, flock
+
+            with suppress(OSError):
+                passed.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                handle = os.open(passed.parent, os.O_RDONLY)
+                stack.callback(os.close, handle)
+                flock(handle, LOCK_EX)
+        yield
+
+
+def _try(device: Device, make_pipeline: MakePipeline, edges: Edges, passed: Path | None) -> None:
+    _try_apart(device, make_pipeline, edges)
+    error = measure(device, make_pipeline, edges)
     if error > LARGEST_ERROR:
         raise RefusedError(
             f"{device.name} ({device.platform}, driver {device.cl_device.driver_version}) computes wrongly: "
@@ -64,7 +92,7 @@ def check(device: Device, make_pipeline: MakePipeline) -> None:
             passed.touch()
 
 
-def _try_apart(device: Device, make_pipeline: MakePipeline) -> None:
+def _try_apart(device: Device, make_pipeline: MakePipeline, edges: Edges) -> None:
     """Raise DeviceError if the check ends the process that does it, or takes too long."""
     if not system.is_python():
         return
@@ -77,7 +105,7 @@ def _try_apart(device: Device, make_pipeline: MakePipeline) -> None:
     code = (
         f"import sys; sys.path[:] = {sys.path!r}\n"
         f"from fftfilter.device import opencl, selftest\nfrom {module} import {name}\n"
-        f"selftest.measure(opencl.devices()[{device.index}], {name})"
+        f"selftest.measure(opencl.devices()[{device.index}], {name}, {edges!r})"
     )
     command, failed = [sys.executable, "-c", code], f"{device.name} cannot be used: its driver"
     with suppress(OSError), programs.while_building():  # no process can be started
@@ -91,21 +119,21 @@ def _try_apart(device: Device, make_pipeline: MakePipeline) -> None:
             raise DeviceError(f"{failed} ended the process that built a filter ({how}{last and ': ' + last})")
 
 
-def measure(device: Device, make_pipeline: MakePipeline) -> float:
+def measure(device: Device, make_pipeline: MakePipeline, edges: Edges = "wrap") -> float:
     """Return the relative error in norm of a small high-pass on the device, an 8-bit picture."""
     image = np.random.default_rng(61).integers(0, 256, (1, SIDE, SIDE), dtype=np.uint8)
     transfer = highpass()
     stack = Stack(1, SIDE, SIDE, image.dtype, image.dtype, white=255)
-    got = make_pipeline(Launcher(device), transfer, stack).run(image).astype(float)
-    wanted = reference.filter_image(image, transfer.gain(SIDE, SIDE)).astype(float)
+    own = () if edges == "wrap" else (edges,)  # not all pipelines take edges
+    got = make_pipeline(Launcher(device), transfer, stack, *own).run(image).astype(float)
+    gain = grid_with(edges, transfer, SIDE, SIDE).gain()
+    wanted = reference.filter_image(image, gain, edges=edges).astype(float)
     return float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
 
 
 def _cache_file(device: Device) -> Path | None:
     """Return the file that is there if a device has passed; None where nothing can be kept."""
-    folder = system.user_cache("fftfilter")
-    if folder is None or not system.can_hold(folder):
-        folder = system.temporary_cache()
+    folder = system.own_cache()
     if folder is None:
         return None
     cl_device = device.cl_device

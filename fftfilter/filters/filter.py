@@ -130,7 +130,7 @@ class Filter:
     @cached_property
     def launcher(self) -> Launcher:
         """The queue on the device, opened on first use."""
-        return launcher_on(open_device(self._options), self._options)
+        return launcher_on(open_device({**self._options, "edges": self._description.edges}), self._options)
 
     @spelled_out(*OF_CALLS, **dict.fromkeys(DEFAULTS, ...))
     def with_options(self, transfer: Transfer | None = None, **options: Unpack[FilterOptions]) -> Self:

@@ -31,6 +31,7 @@ from ..files.urls import is_url
 from .jobs import DeviceLostError, Job, Outcome, Settings
 
 if TYPE_CHECKING:
+    from ..transfer.edges import Edges
     from .batch import Batch
 
 # Chunks for each worker: one that it does, one that is there when that ends.
@@ -231,11 +232,11 @@ _open: list[tuple[Settings, str | None, int, Batch]] = []
 """The one batch of this process, if there is one, behind the arguments that it was opened with."""
 
 
-def open_device(device: str | None) -> None:
-    """Open a device, as a worker does before its first chunk; raises DeviceError."""
+def open_device(device: str | None, edges: Edges) -> None:
+    """Open a device for pictures with these edges, as a worker does before its first chunk; raises DeviceError."""
     from .. import device_choice
 
-    device_choice.open_device({"device": device})
+    device_choice.open_device({"device": device, "edges": edges})
 
 
 def do_chunk(packed: bytes, settings: Settings, device: str | None, threads: int, version: str = __version__) -> Result:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
     from ..images import Pages
+    from ..transfer.edges import Edges
     from ..work.opened import Opened
     from ..work.output_file import Share
     from ..work.recipe import Recipe
@@ -62,6 +63,8 @@ class WantedWorkers(NamedTuple):
     threads: int
     is_asked_for: bool = True
     """Whether the user asked for processes; else this process takes over where none can be started."""
+    edges: Edges = "wrap"
+    """Those of most pictures, by which a device is tried that is new here."""
 
 
 def choose_workers(
@@ -109,7 +112,7 @@ class Processes(Workers):
 
     def __init__(self, wanted: WantedWorkers, device: str | None) -> None:
         super().__init__(device, wanted.threads)
-        self.count = wanted.devices.count(device)
+        self.count, self._edges = wanted.devices.count(device), wanted.edges
         self.most = IN_HAND * self.count
         self._variables = share_of_cores(self.count) | (device_choice.cpu_alone() if device == "cpu" else {})
         self._started: _Executor | None = None
@@ -152,7 +155,7 @@ class Processes(Workers):
             start_forkserver()
             self._started = _Executor(count, self._variables)
             for _ in range(count):
-                self._started.opened = self._started.submit(open_device, self.device)
+                self._started.opened = self._started.submit(open_device, self.device, self._edges)
         # EOFError if the forkserver dies meanwhile, RuntimeError if no further thread can be started.
         except (EOFError, OSError, ImportError, RuntimeError) as error:
             self._end()

@@ -107,6 +107,7 @@ class Opened:
     spare: Spare = ()  # the files that outputs must not replace, usually the input
     times: Times | None = None  # for the output, if it gets the input's
     target: FileName | None = None  # whose format decides what writing takes
+    samples: int = 0  # of the picture, or of all pages, if these have the size of the first
     room: int = 0  # samples of the largest page for which memory was found
 
     def frame(self, target: FileName, *, keep: bool = False) -> Frame:
@@ -292,6 +293,7 @@ def open_input(
         opened = Opened(
             name, found, recipe, transfer, pixel_size, identity=identity, spare=spare, times=times, target=target
         )
+        opened.samples = first.planes.size * (len(found) if isinstance(found, images.Pages) else 1)
         _look(opened, device)
         if recipe.depth is not None:
             opened.transfer = opened.transfer.with_depth(recipe.depth)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .. import __version__, memory
-from ..device_choice import NUMPY
+from ..device_choice import NUMPY, is_open
 from ..engine import FUSED, name_of
 from ..errors import ParameterError, check_option, without_secrets
 from ..files.messages import FileName, shown
@@ -283,6 +283,10 @@ class Recipe:
     def needs_staged(self) -> bool:
         """Whether options ask for the staged pipeline, by its name or by a feature of its own."""
         return name_of(self.options) not in (FUSED, NUMPY)
+
+    def is_open(self, device: str | None) -> bool:
+        """Whether NumPy's engine may filter on a user's ``device``, and takes no longer but for large pictures."""
+        return self.method == "plain" and is_open({**self.options, "device": device})
 
     def how_much(self, target: FileName | None = None, *, compare: bool = False, keep: bool = False) -> memory.How:
         """Return what decides the memory of a run: with ``compare`` also the reference, with ``keep`` a copy.

@@ -660,7 +660,7 @@ def test_a_signal_while_pyopencl_is_imported_waits_for_its_end(tmp_path, number,
         "    if given[1:2] == ('program_kind',): os.kill(os.getpid(), NUMBER)\n"
         "    return make(*given, **named)\n"
         "enum.EnumType.__call__ = interrupted\n"
-        f"sys.argv = ['fftfilter', 'highpass', {CAMERA!r}, {str(tmp_path / 'out.pgm')!r}]\n"
+        f"sys.argv = ['fftfilter', 'highpass', '--device=cpu', {CAMERA!r}, {str(tmp_path / 'out.pgm')!r}]\n"
         "program.main()"
     ).replace("NUMBER", str(int(number)))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)

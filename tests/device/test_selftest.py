@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,6 +20,7 @@ from fftfilter.device_choice import choose
 from fftfilter.errors import DeviceError, RefusedError
 from fftfilter.fused import fused
 from fftfilter.transfer import reference
+from fftfilter.transfer.edges import grid_with
 from tests.helpers import keep_in
 
 
@@ -34,11 +37,11 @@ class Counted:
     def __init__(self, off=0):
         self.made, self.off = 0, off
 
-    def __call__(self, _, transfer, stack):
+    def __call__(self, _, transfer, stack, edges="wrap"):
         self.made += 1
-        gain = transfer.gain(stack.height, stack.width)
+        gain = grid_with(edges, transfer, stack.height, stack.width).gain()
         return SimpleNamespace(
-            run=lambda images: reference.filter_image(images[0], gain)[None].astype(float) + self.off
+            run=lambda images: reference.filter_image(images[0], gain, edges=edges)[None].astype(float) + self.off
         )
 
 
@@ -47,6 +50,30 @@ def test_a_device_is_tried_once_and_remembered(new_here, tmp_path):
     selftest.check(new_here, right)
     assert len(list((tmp_path / "cache" / "fftfilter").iterdir())) == 1
     selftest.check(Device(0, new_here.cl_device), right)
+    assert right.made == 1
+
+
+def test_a_device_is_tried_with_the_edges_that_are_wanted(new_here):
+    """So that the program that is compiled is that of the first picture; it passes for others, too."""
+    right = Counted()
+    selftest.check(new_here, right, "mirror")
+    selftest.check(Device(0, new_here.cl_device), right)
+    assert right.made == 1
+    with pytest.raises(RefusedError):
+        selftest.check(Device(0, new_here.cl_device, "repaired"), lambda *given: right(*given[:3]), "mirror")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such locks")
+def test_of_several_processes_one_tries_a_device(new_here):
+    """Each opens the folder for itself, as these threads do."""
+    right = Counted()
+
+    def slow(*given):
+        time.sleep(0.1)
+        return right(*given)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: selftest.check(Device(0, new_here.cl_device), slow), range(2)))
     assert right.made == 1
 
 
@@ -86,7 +113,7 @@ def test_a_device_that_computes_wrongly_is_refused_with_its_error(new_here, tmp_
     with pytest.raises(RefusedError, match=r"computes wrongly: relative error \d\.\de-\d\d in .*--device") as refused:
         selftest.check(new_here, Counted(off=3))
     assert new_here.name in str(refused.value)
-    assert not (tmp_path / "cache").exists()
+    assert not [*(tmp_path / "cache").rglob("*.json")]
 
 
 @pytest.mark.parametrize(("error", "is_right"), [(1e-2, True), (1.001e-2, False)])
@@ -162,7 +189,7 @@ def test_a_driver_that_ends_its_process_or_never_ends_is_an_error(new_here, monk
     monkeypatch.setattr(selftest, "PATIENCE", 3 if pipeline is hangs else 100)
     with pytest.raises(DeviceError, match=f"^{re.escape(new_here.name)} cannot be used: its driver {said}"):
         selftest.check(new_here, pipeline)
-    assert not (tmp_path / "cache").exists()
+    assert not [*(tmp_path / "cache").rglob("*.json")]
 
 
 def test_levels_that_are_only_rounded_otherwise_are_right(new_here):

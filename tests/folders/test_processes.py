@@ -319,9 +319,13 @@ def test_only_the_file_of_which_two_processes_die_is_given_up(tmp_path, given):
     assert notes == ["a process of device cpu died (exit code -9); another one does its files"] * 2
 
 
+def dies(device, _):
+    os._exit(device)
+
+
 def test_processes_that_die_at_their_start_end_the_run(given, monkeypatch):
     """The first thing that a process is asked to do ends it, with its device's number as exit code."""
-    monkeypatch.setattr(processes, "open_device", os._exit)
+    monkeypatch.setattr(processes, "open_device", dies)
     jobs = iter([Job(0, str(given / "0.pgm"), str(given / "out.pgm"))])
     with (
         started(WantedWorkers([7] * 2, 2, 1)) as executors,
