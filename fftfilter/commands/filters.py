@@ -329,6 +329,10 @@ class CommandOptions(SimpleNamespace):
             raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
         if self.in_place and self.skip_existing:
             raise click.UsageError("--skip-existing compares the inputs, which --in-place overwrites: leave one out.")
+        if self.in_place and self.state:
+            raise click.UsageError(
+                "--state is for --skip-existing, and --in-place overwrites the inputs: leave it out."
+            )
         if self.verify and self.dry_run:
             raise click.UsageError("--verify compares what was written, and --dry-run writes nothing.")
         if self.processes and self.cluster not in (None, "local"):

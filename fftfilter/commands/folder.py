@@ -9,6 +9,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,12 @@ SAMPLES_A_BYTE = 8
 OF_PREVIEWS = (".png", ".jpg", ".webp")
 
 
+def _of_this_machine(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value and is_url(value):
+        raise click.BadParameter(f"{value!r} is a URL: give a folder of this machine.", param=parameter)
+    return value
+
+
 folder_options = [
     folder_option(
         "-r", "--recursive", is_flag=True, everyday=True, help="Enter the folders in IN; OUT gets the same tree."
@@ -62,6 +69,12 @@ folder_options = [
         everyday=True,
         help="Resume a run: skip files that are done. Their outputs were made from the same bytes with the same "
         "settings; =fast does not read them: their size and time, or ETag, have to be the same.",
+    ),
+    folder_option(
+        "--state DIR",
+        type=click.Path(file_okay=False),
+        callback=_of_this_machine,
+        help="Keep in DIR, not in OUT, what --skip-existing has to know of finished files.",
     ),
     folder_option(
         "--retries N",
@@ -202,6 +215,7 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
         ),
         format=suffix_of("output", recipe.format) if recipe.format else None,
         skip_existing=options.skip_existing,
+        state=Path(options.state) if options.state else None,
         fail_fast=options.fail_fast,
         report=options.report,
         written=[each for each in (options.preview, options.save_recipe) if each],
@@ -216,7 +230,7 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
     tell("start", run=run.log.run, input=given, output=goes_to, files=run.found.files, bytes=run.found.bytes)
     if options.dry_run:
         return _dry_run(run, devices, options) or left_out
-    with _executors(run, devices, options) as (executors, where):
+    with run.held(partial(remark, quiet=options.quiet)), _executors(run, devices, options) as (executors, where):
         return _watch(run, executors, where, options) or left_out
 
 

@@ -1,4 +1,4 @@
-"""The journal of an output folder, kept in it: one line of JSON for each file that earlier runs made.
+"""The journal of an output folder, kept in it or elsewhere: one line of JSON for each file that earlier runs made.
 
     .fftfilter-done.jsonl         on a file system
     .fftfilter-done-TIME.jsonl    behind a URL, where nothing can be appended: a part, with the lines of some seconds
@@ -56,19 +56,24 @@ class Entry(NamedTuple):
     """The input's stamp before it was read, if that is known."""
 
 
-def journal_of(folder: Path | urls.Url, open_folder: Callable[[str], Folder] = Folder) -> Journal:
-    """Return the journal of an output folder, which ``open_folder`` opens."""
-    return Journal(folder, open_folder) if isinstance(folder, Path) else UrlJournal(folder)
+def journal_of(
+    folder: Path | urls.Url, open_folder: Callable[[str], Folder] = Folder, own: Path | None = None
+) -> Journal:
+    """Return the journal of an output folder, in it or in its ``own`` folder, which ``open_folder`` opens."""
+    return Journal(folder, open_folder, own) if own or isinstance(folder, Path) else UrlJournal(folder)
 
 
 class Journal:
     """The journal of one output folder; memory holds all of its lines once a digest was asked for."""
 
-    def __init__(self, folder: Path | urls.Url, open_folder: Callable[[str], Folder] = Folder) -> None:
+    def __init__(
+        self, folder: Path | urls.Url, open_folder: Callable[[str], Folder] = Folder, own: Path | None = None
+    ) -> None:
         self.outdated = 0
         """How many of the files that were asked for are whole, but made with other settings."""
-        self._folder, self._open_folder = folder, open_folder
-        self._path = urls.file_in(folder, NAME)
+        self._folder, self._open_folder, self._own = folder, open_folder, str(own or folder)
+        self._path = urls.file_in(own or folder, NAME)
+        self._stamps: dict[str, Stamp] = {}
         self._lines: dict[str, bytes] | None = None
         """By the name of a file. Two runs at a time may write lines for the same one."""
         self._file: io.FileIO | None = None
@@ -78,6 +83,9 @@ class Journal:
         if self._lines is None:
             self._lines = {}
             with suppress(OSError):
+                if isinstance(self._folder, urls.Url):  # all files in one listing
+                    with urls.scandir(self._folder) as listed:
+                        self._stamps = {each.name: Stamp(*each.stamp) for each in listed}
                 self._load(self._lines)
         found = [line[1] for line in map(_read_line, self._lines.get(name, b"").splitlines()) if line]
         now = self._stamp(name) if found else None
@@ -90,7 +98,7 @@ class Journal:
         if self._file is not None and not self._is_in_place(self._file):
             self.close()
         if self._file is None:
-            opener = self._open_folder(str(self._folder)).open
+            opener = self._open_folder(self._own).open
             self._file = open(self._path, "ab", buffering=0, opener=opener)  # noqa: SIM115  closed with the journal
         self._file.write(_line(name, entry))
 
@@ -107,11 +115,12 @@ class Journal:
         return False
 
     def _stamp(self, name: str) -> Stamp | None:
-        return stamp(urls.file_in(self._folder, name))
+        is_url = isinstance(self._folder, urls.Url)
+        return self._stamps.get(name) if is_url else stamp(urls.file_in(self._folder, name))
 
     def _load(self, lines: dict[str, bytes]) -> None:
         """Read the file, and write it anew, one line a file, if most of its lines are out of date; raises OSError."""
-        folder = self._open_folder(str(self._folder))
+        folder = self._open_folder(self._own)
         with open(self._path, "rb", opener=folder.open) as file:
             count = _collect(iter(partial(file.readline, LONGEST_LINE), b""), lines)
         if count > 2 * len(lines) + SPARE_LINES:
@@ -166,7 +175,6 @@ class UrlJournal(Journal):
         self._url = folder
         self._waiting: list[bytes] = []
         self._since = 0.0
-        self._stamps: dict[str, Stamp] = {}
 
     def add(self, name: str, entry: Entry) -> None:
         """Let a line wait, and write a part if it is due; raises OSError."""
@@ -183,13 +191,8 @@ class UrlJournal(Journal):
             urls.store(str(self._url / f"{PREFIX}{time.time_ns()}.jsonl"), self._waiting)
             self._waiting = []
 
-    def _stamp(self, name: str) -> Stamp | None:
-        return self._stamps.get(name)
-
     def _load(self, lines: dict[str, bytes]) -> None:
-        """Read the stamps of all files in one listing, and the parts in the order in which they were written."""
-        with urls.scandir(self._url) as found:
-            self._stamps = {entry.name: Stamp(*entry.stamp) for entry in found}
+        """Read the parts in the order in which they were written."""
         parts = [str(self._url / name) for name in sorted(self._stamps) if name.startswith(PREFIX)]
         for part in parts:
             _collect(urls.content(part, LARGEST_PART).splitlines(), lines)

@@ -33,11 +33,10 @@ class Report:
     link. `Tree` refuses an input that is the same file under another name, by its :attr:`identity`.
     """
 
-    def __init__(self, path: str | None, warn: Callable[[str], None], *, appends: bool = False) -> None:
+    def __init__(self, path: str | None, warn: Callable[[str], None]) -> None:
         self.run = f"{now()}-{os.getpid()}"
         """What its lines call the run."""
-        self._path, self._appends = path, appends
-        self._warn = warn
+        self._path, self._warn = path, warn
         self._file: IO[str] | None = None
         self._real = ""
         self.identity: Identity | None = None
@@ -59,7 +58,7 @@ class Report:
         if name == journal.NAME or name.startswith(journal.PREFIX):
             raise ParameterError(f"--report {path}: is the journal of --skip-existing; choose another file")
 
-    def open(self) -> None:
+    def open(self, *, appends: bool = False) -> None:
         """Begin an empty file, or go on in one that is there if it ``appends``; raises WriteError."""
         path = self._path
         try:
@@ -70,7 +69,7 @@ class Report:
             elif is_url(path):
                 self._file = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  closed with the report
                 with suppress(FileNotFoundError):
-                    self._file.write(urls.content(path).decode(errors="replace") if self._appends else "")
+                    self._file.write(urls.content(path).decode(errors="replace") if appends else "")
                 self._file.seek(0)
                 # Or it would turn out at the end that nothing can be written there.
                 urls.store(path, [self._file.read().encode()])
@@ -82,7 +81,7 @@ class Report:
                 if (found := os.fstat(self._file.fileno())).st_size:
                     if (found.st_dev, found.st_ino) != self.identity:
                         raise OSError(errno.EEXIST, "another file was put there")  # an input, perhaps
-                    if not self._appends:
+                    if not appends:
                         self._file.truncate(0)
         except OSError as error:
             raise WriteError(f"{path}: cannot be written: {error.strerror}; choose another file") from error

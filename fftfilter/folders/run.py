@@ -8,10 +8,12 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from posixpath import join
@@ -21,6 +23,7 @@ from .. import images
 from ..errors import DeviceError, ParameterError, ReadError, WriteError
 from ..files import sources
 from ..files.atomic import refuse_inputs, refuse_unwritable, remove_leftovers
+from ..files.folder import Folder
 from ..files.messages import as_error
 from ..files.urls import Url, file_in, is_name, is_url, of_this_machine, place, refuse_reading_only, split
 from ..images.formats import extension_of
@@ -53,6 +56,8 @@ if TYPE_CHECKING:
     from .pool import Workers
 
 OPEN_JOURNALS = 8
+# Between two looks whether another run has ended.
+SECONDS_A_LOOK = 0.2
 # Files whose size is asked for, to estimate that of all.
 FILES_MEASURED = 256
 
@@ -68,6 +73,8 @@ class FolderRun:
     """The extension of all outputs, with its dot; None keeps the inputs'."""
     skip_existing: str | None = None
     """"digest": files that were done from the same bytes are skipped; "fast": from files of the same size and time."""
+    state: Path | None = None
+    """The folder that keeps the journals, in the tree of the outputs'; None keeps each beside its outputs."""
     fail_fast: bool = False
     report: str | None = None
     """A file or a URL; - is standard output."""
@@ -110,7 +117,7 @@ class FolderRun:
             self.settings = replace(self.settings, keep_in=str(own.absolute()))
         self._journals: dict[str, Journal] = {}
         self._without_notes: set[str] = set()
-        self.log = Report(self.report, self.warnings.append, appends=bool(self.skip_existing))
+        self.log = Report(self.report, self.warnings.append)
         self.found, self._outdated = Survey(), 0
         self._mask_files = [*map(sources.identity, self.masks)]
         found = {identity(place(each)): os.path.realpath(of_this_machine(each)) for each in self.written}
@@ -125,6 +132,13 @@ class FolderRun:
                 source.avoid = self.target
                 if not is_inside(self.target, source.root):
                     self.settings = replace(self.settings, keep_out=real(source.root))
+        self._refuse_unfit_state()
+
+    def _refuse_unfit_state(self) -> None:
+        if self.state:
+            if self.settings.keep_out and is_inside(self.state, place(self.settings.keep_out)):
+                raise ParameterError(f"--state {self.state}: lies among the inputs; choose another folder")
+            self._refuse_unwritable(self.state)
 
     @staticmethod
     def _refuse_unwritable(target: Path) -> None:
@@ -249,36 +263,36 @@ class FolderRun:
     def run(self, executors: Sequence[Workers]) -> Iterator[Outcome]:
         """Do all files, and yield their outcomes as they are finished; raises DeviceError without any device."""
         try:
-            self.log.open()
+            self.log.open(appends=bool(self.skip_existing))
             if self.recipe.span == FOLDER:
                 yield from self._measure(executors)
             if not self._is_over():
-                with self._held():
-                    yield from self._noted(self._pool(executors).run(self._until_over(self.jobs()), self.settings))
+                yield from self._noted(self._pool(executors).run(self._until_over(self.jobs()), self.settings))
         finally:
             self._close_journals()
             self.log.close()
 
     @contextmanager
-    def _held(self) -> Iterator[None]:
-        """Hold a lock on the output folder, as far as its file system has locks; warn if another run holds it.
+    def held(self, tell: Callable[[str], None]) -> Iterator[None]:
+        """Hold a lock on the output folder, as far as its file system has locks.
 
-        Files by their names, and those that fit a pattern, may be a part of what several runs share on purpose.
+        If another run holds it, ``tell`` is told, and this one waits for its end, to do what that has left. Files by
+        their names, and those that fit a pattern, may be a part of what several runs share on purpose: they wait for
+        nothing. Raises WriteError if the other run overwrites its inputs, as nothing says which it has done.
         """
         handle, is_whole = None, isinstance(self.source, Tree) and not self.source.pattern
         if sys.platform != "win32" and self.found.files and is_whole and isinstance(self.target, Path):
-            from fcntl import LOCK_EX, LOCK_NB, flock
-
             with suppress(OSError, ParameterError):
                 self.settings.open_folder(str(self.target), make=True)
                 handle = os.open(self.target, os.O_RDONLY)
-                try:
-                    flock(handle, LOCK_EX | LOCK_NB)
-                except BlockingIOError:
-                    why = f"{self.target}: another run writes into it, too, and files are filtered twice: end this one"
-                    later = "" if self.settings.in_place else ", and start it with --skip-existing when that has ended"
-                    self.warnings.append(why + later)
         try:
+            if handle is not None and not _is_locked(handle):
+                if self.settings.in_place:
+                    raise WriteError(f"{self.target}: another run overwrites its files; start this one after its end")
+                tell(f"{self.target}: another run writes into it: when that has ended, this one does what is left")
+                self.skip_existing = self.skip_existing or "digest"
+                while not _is_locked(handle):
+                    time.sleep(SECONDS_A_LOOK)
             yield
         finally:
             if handle is not None:
@@ -347,12 +361,15 @@ class FolderRun:
         if folder not in self._journals:
             if len(self._journals) == OPEN_JOURNALS:
                 self._close_journals()
-            self._journals[folder] = self._journal_of(place(folder))
+            self._journals[folder] = self._journal_of(place(folder), make=True)
         with self._warning_of(folder):
             self._journals[folder].add(name, Entry(outcome.digest, self.recipe.key, outcome.stamp, outcome.job.stamp))
 
-    def _journal_of(self, folder: Path | Url) -> Journal:
-        return journal_of(folder, self.settings.open_folder)
+    def _journal_of(self, folder: Path | Url, *, make: bool = False) -> Journal:
+        if self.state is None:
+            return journal_of(folder, self.settings.open_folder)
+        own = Path(os.path.realpath(self.state), str(folder).removeprefix(str(self.target).rstrip("/")).strip("/\\"))
+        return journal_of(folder, partial(Folder, make=make), own)
 
     def _close_journals(self) -> None:
         for folder, journal in self._journals.items():
@@ -364,10 +381,23 @@ class FolderRun:
     def _warning_of(self, folder: str) -> Iterator[None]:
         try:
             yield
-        except (FileNotFoundError, NotADirectoryError):
-            pass  # the folder was removed, and with it what was to be noted
         except (OSError, ParameterError) as error:
+            if isinstance(error, FileNotFoundError | NotADirectoryError) and not self.state:
+                return  # the folder was removed, and with it what was to be noted
             if folder not in self._without_notes:  # one line for a folder, whatever else goes wrong there
                 self._without_notes.add(folder)
                 why = getattr(error, "strerror", None) or error
                 self.warnings.append(f"{folder}: cannot note what is done ({why}); --skip-existing will do it again")
+
+
+def _is_locked(handle: int) -> bool:
+    """Whether an open folder is locked by this process now, or cannot be on its file system."""
+    if sys.platform != "win32":
+        from fcntl import LOCK_EX, LOCK_NB, flock
+
+        with suppress(OSError):
+            try:
+                flock(handle, LOCK_EX | LOCK_NB)
+            except BlockingIOError:
+                return False
+    return True

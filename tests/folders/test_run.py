@@ -716,25 +716,103 @@ def test_bad_files_among_good_ones(run, tmp_path):
             assert line["device"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
-def test_two_runs_into_one_folder_are_told_of_each_other_and_both_are_whole(tmp_path):
-    import fcntl
+@pytest.fixture
+def locked_out(tmp_path):
+    """A folder out/ that is locked, as another run does it, until the function is called that comes with it."""
+    fcntl = pytest.importorskip("fcntl", reason="Windows has no such locks")
+    (tmp_path / "out").mkdir()
+    handle = os.open(tmp_path / "out", os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    closed = []
 
-    given, out = tmp_path / "in", tmp_path / "out"
+    def release():
+        if not closed:
+            closed.append(os.close(handle))
+
+    yield tmp_path / "out", release
+    release()
+
+
+def test_a_second_run_into_a_folder_waits_for_the_first_and_does_what_is_left(tmp_path, locked_out):
+    given, (out, release), report = tmp_path / "in", locked_out, tmp_path / "report.jsonl"
     for i in range(4):
         pgm(given / f"{i}.pgm", i)
-    assert here("-q", given, out) == 0
-    before = {name: (out / name).read_bytes() for name in names(out)}
-    handle = os.open(out, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)  # as another run does
-        second = process(given, out)
-    finally:
-        os.close(handle)
-    assert (second.returncode, second.stderr.count("\n")) == (0, 2), second.stderr
-    assert second.stderr.startswith(f"fftfilter: {out}: another run writes into it, too")
-    assert {name: (out / name).read_bytes() for name in names(out)} == before
+    report.touch()  # as the first has begun it
+    with Started(command("--report", report, given, out), stderr=subprocess.PIPE, text=True) as second:
+        assert second.stderr.readline() == (
+            f"fftfilter: {out}: another run writes into it: when that has ended, this one does what is left\n"
+        )
+        assert here("-q", "--pattern", "[01].pgm", "--report", report, given, out) == 0  # the first, which is killed
+        release()
+        assert second.wait() == 0
+        assert second.stderr.read().startswith("2 of 4 files filtered")
+    assert here("-q", given, tmp_path / "alone") == 0
+    same(out, tmp_path / "alone")
+    assert len(report.read_text().splitlines()) == 2 + 4  # the first's stay
     assert "another run" not in process(given, out).stderr
+
+
+def test_a_run_that_overwrites_its_inputs_is_not_followed_by_a_second_one(locked_out):
+    """Nothing says which of them it has done."""
+    out, _ = locked_out
+    before = pgm(out / "a.pgm").read_bytes()
+    done = process("--in-place", out, out)
+    assert (done.returncode, done.stderr) == (
+        1,
+        f"fftfilter: {out}: another run overwrites its files; start this one after its end\n",
+    )
+    assert (out / "a.pgm").read_bytes() == before
+
+
+def test_ctrl_c_ends_the_wait(tmp_path, locked_out):
+    pgm(tmp_path / "in/a.pgm")
+    with Started(command(tmp_path / "in", locked_out[0]), stderr=subprocess.PIPE, text=True) as second:
+        assert "another run" in second.stderr.readline()
+        second.send_signal(signal.SIGINT)
+        assert second.wait() == 130
+        assert "Traceback" not in second.stderr.read()
+
+
+def test_what_is_done_can_be_kept_elsewhere(run, tmp_path):
+    given, out, state = tmp_path / "in", tmp_path / "out", tmp_path / "jobs/state"
+    pgm(given / "a.pgm")
+    pgm(given / "deep/b.pgm")
+    words = ("highpass", "-r", "--state", state, "--skip-existing", given, out)
+    assert run(*words, "-n")[0] == 0
+    assert not state.exists()
+    assert run(*words)[2].startswith("2 of 2 files")
+    assert [*out.rglob(JOURNAL)] == []
+    assert {each.parent for each in state.rglob(JOURNAL)} == {state, state / "deep"}
+    assert run(*words)[2].startswith("0 of 2 files filtered")
+    assert run(*words[:2], *words[4:])[2].startswith("2 of 2 files")  # nothing lies in OUT
+    shutil.rmtree(state)
+    assert run(*words)[2].startswith("2 of 2 files")
+
+
+def test_the_folder_of_the_state_is_written_through_no_link(run, tmp_path):
+    given, out, state = tmp_path / "in", tmp_path / "out", tmp_path / "state"
+    pgm(given / "deep/a.pgm")
+    state.mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (state / "deep").symlink_to(tmp_path / "elsewhere")
+    code, _, said = run("highpass", "-r", "--state", state, given, out)
+    assert (code, "deep: cannot note what is done" in said) == (0, True), said
+    assert [*(tmp_path / "elsewhere").iterdir()] == []
+
+
+def test_a_state_that_cannot_be_kept_is_refused_before_any_work(run, tmp_path):
+    given, out = pgm(tmp_path / "in/a.pgm").parent, tmp_path / "out"
+    (tmp_path / "file").touch()
+    for state, code, why in (
+        (given / "state", 2, "lies among the inputs; choose another folder"),
+        (tmp_path / "file", 2, "is a file"),
+        (tmp_path / "file/state", 1, "cannot be written into: not a directory"),
+        ("s3://bucket/state", 2, "is a URL: give a folder of this machine"),
+    ):
+        done = run("highpass", "--state", state, given, out)
+        assert (done[0], done[2].count("\n"), why in done[2]) == (code, 1, True), done
+    assert "leave it out" in run("highpass", "--in-place", "--state", tmp_path / "state", given, given)[2]
+    assert names(tmp_path) == ["file", "in/a.pgm"]
 
 
 def test_fail_fast_stops_at_the_first(run, tmp_path):

@@ -239,6 +239,15 @@ def test_a_run_is_resumed(run, given, memory, monkeypatch):
     assert skipped() == 4
 
 
+def test_what_is_done_behind_a_url_can_be_kept_here(run, tmp_path, given, memory):
+    into_memory(memory, given)
+    words = ("-r", "--state", tmp_path / "state", "--skip-existing", "memory://in/", "memory://out/")
+    assert "5 of 6 files filtered" in run(*words)[2]
+    assert "0 of 6 files filtered" in run(*words)[2]
+    assert not [name for name in memory.find("/out") if "/.fftfilter" in name]
+    assert {each.parent.name for each in (tmp_path / "state").rglob(".*.jsonl")} == {"state", "er"}
+
+
 def test_what_cannot_be_remembered_is_told_and_costs_nothing(run, given, memory, monkeypatch):
     into_memory(memory, given)
     memory.rm_file("/in/bad.pgm")
