@@ -142,8 +142,8 @@ def test_one_thread_at_a_time_makes_a_kernel(monkeypatch):
         return generate(*args, **kwargs)
 
     monkeypatch.setattr(invoker, "generate_enqueue_and_set_args", generated)
-    launcher = Launcher(choose())
-    in_threads(*[lambda: launcher.kernel(("staged/steps/magnitude.cl",), (), "magnitude")] * THREADS)
+    launcher, kernels = Launcher(choose()), []
+    in_threads(*[lambda: kernels.append(launcher.kernel(("staged/steps/magnitude.cl",), (), "magnitude"))] * THREADS)
     assert most == [1] * THREADS
 
 

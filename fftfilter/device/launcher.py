@@ -57,14 +57,20 @@ def _plain_errors(method: Callable[P, R]) -> Callable[P, R]:
 class Kernel:
     """A kernel whose ``arguments`` have names, in the order in which the kernel declares them.
 
-    It keeps these buffers alive, but not those that are set later, in place of None or of another.
+    It keeps these buffers alive, but not those that are set later, in place of None or of another. When it goes,
+    another one takes the OpenCL object from ``free``.
     """
 
-    def __init__(self, made: cl.Kernel, real: np.dtype[Any], arguments: Mapping[str, Any]) -> None:
-        self.cl_kernel = made
+    def __init__(
+        self, made: cl.Kernel, real: np.dtype[Any], arguments: Mapping[str, Any], free: list[cl.Kernel] | None = None
+    ) -> None:
+        self.cl_kernel, self._free = made, [] if free is None else free
         self._real, self._kept = real.type, arguments
         self._places = {name: place for place, name in enumerate(arguments)}
         self.bind(**{name: value for name, value in arguments.items() if value is not None})
+
+    def __del__(self) -> None:
+        self._free.append(self.cl_kernel)
 
     def set(self, name: str, value: Any) -> None:
         """Set an argument: a buffer or a number; int and bool become uint, float becomes real."""
@@ -106,6 +112,7 @@ class Launcher:
         self.queue = cl.CommandQueue(device.context, properties=properties)
         self.profiles = profile
         self._events: list[tuple[str, Any]] = []
+        self._is_busy = False
 
     @property
     def reduction_size(self) -> int:
@@ -146,8 +153,8 @@ class Launcher:
         ``arguments`` are by name, in the order of the kernel's declaration; those that are None are set later.
         ``options`` are the compiler's own.
         """
-        made = self.device.kernel(names, (f"REAL={self.real_name}", *defines), kernel, options)
-        return Kernel(made, self.real, arguments)
+        made, free = self.device.kernel(names, (f"REAL={self.real_name}", *defines), kernel, options)
+        return Kernel(made, self.real, arguments, free)
 
     @_plain_errors
     def enqueue(
@@ -162,7 +169,9 @@ class Launcher:
         """Wait until a buffer of :meth:`wrap` is written and the host sees it in the array."""
         if "Portable Computing Language" in self.device.platform:
             # Its CPU device works on the array itself; mapping it would take as long as a small image.
-            self.queue.finish()
+            if self._is_busy:
+                self.queue.finish()
+            self._is_busy = False
             return
         mapped, _ = cl.enqueue_map_buffer(
             self.queue, buffer, cl.map_flags.READ, 0, array.shape, array.dtype, is_blocking=True
@@ -216,6 +225,7 @@ class Launcher:
         return [Timing(step, len(each), sum(each)) for step, each in seconds.items()]
 
     def _keep(self, step: str, event: R) -> R:
+        self._is_busy = True
         if self.profiles:
             self._events.append((step, event))
         return event

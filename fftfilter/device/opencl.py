@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache, partial
 from numbers import Integral
+from weakref import WeakKeyDictionary
 
 import pyopencl as cl
 
@@ -98,10 +99,19 @@ class Device:
 
     def kernel(
         self, names: tuple[str, ...], defines: tuple[str, ...], kernel: str, options: tuple[str, ...]
-    ) -> cl.Kernel:
-        """Return a new kernel of that program."""
-        with _building:  # pyopencl generates code for each kernel, and warns if two threads do so at once
-            return cl.Kernel(self.program(names, defines, options), kernel)
+    ) -> tuple[cl.Kernel, list[cl.Kernel]]:
+        """Return a kernel of that program, and the list where it waits to be used again, by the one who drops it.
+
+        pyopencl generates Python's code for each new one, which takes longer than filtering a small picture.
+        """
+        with _building:  # pyopencl warns if two threads do so at once
+            program = self.program(names, defines, options)
+            free = self._free.setdefault(program, {}).setdefault(kernel, [])
+            return free.pop() if free else cl.Kernel(program, kernel), free
+
+    @cached_property
+    def _free(self) -> WeakKeyDictionary[cl.Program, dict[str, list[cl.Kernel]]]:
+        return WeakKeyDictionary()
 
     @cached_property
     def _build(self) -> Callable[..., cl.Program]:

@@ -254,6 +254,17 @@ def test_numbers_have_the_types_that_kernels_declare():
     assert given == [(0, str, "a buffer")]
 
 
+def test_a_kernel_that_nothing_uses_any_more_is_used_again(launcher):
+    def make():
+        return launcher.kernel(("staged/steps/normalize.cl",), (), "normalize_rows", {"x": None, "n": 2})
+
+    first, second = make(), make()
+    dropped = first.cl_kernel
+    assert second.cl_kernel is not dropped
+    del first
+    assert make().cl_kernel is dropped
+
+
 def test_arguments_are_set_by_name_and_whole_numbers_are_uint(launcher):
     numbers = np.array([4, 8j], np.complex64)
     buffer = launcher.allocate(numbers.nbytes)

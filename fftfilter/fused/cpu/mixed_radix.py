@@ -7,6 +7,7 @@ on the frequency are permuted instead, once.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,6 +137,7 @@ def convolution_length(n: int) -> int:
     return min((m for m in convolution_lengths(n, 4 * n - 3, (2, 3, 5)) if factors(m)[0] == 8), key=instructions)
 
 
+@lru_cache(1024)
 def plan(n: int, part: int, least_whole: int) -> Axis:
     """Return the plan of n points, by a convolution if n has a large prime factor.
 

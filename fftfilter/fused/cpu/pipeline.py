@@ -30,7 +30,7 @@ from ...device.launcher import Launcher
 from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool, aligned
 from ...device.programs import declared
 from ...output.histogram import BINS, ByHistogram, Ramps, counted_samples
-from ...output.ramp import ON_DEVICE, PIXELS, Facts, Stack, of_values, own_ramps
+from ...output.ramp import PIXELS, Facts, Stack, of_values, own_ramps
 from ...output.rounding import WEAK, decided_row, most_undecided
 from ...transfer import Transfer
 from ...transfer.edges import Edges, grid_with
@@ -84,7 +84,6 @@ class FusedCpuPipeline:
         self._per_undecided = decided_row(height, width) / most_undecided(stack)
         found = (self._far, self._extremes, self._counted)
         self._far_buffer, self._extremes_buffer, self._counted_buffer = (launcher.wrap(each) for each in found)
-        self._ramps_buffer = launcher.allocate(ON_DEVICE.itemsize * stack.pictures)
         large = count * height * self.plan.pitch * stack.out.itemsize
         self._pool = MemoryPool(most_bytes=min(MOST_BYTES, RESULTS * large)) if large >= LARGE else None
         """For large results, which take the memory of earlier ones that are gone."""
@@ -96,7 +95,7 @@ class FusedCpuPipeline:
         arguments |= {"deviation": self._far_buffer, "largest": launcher.allocate(self._far.nbytes)}
         for name, axis in (("column_twiddles", self.plan.columns), ("row_twiddles", self.plan.rows)):
             arguments[name] = launcher.wrap(axis.twiddles(), constant=True)
-        arguments |= {"ramps": self._ramps_buffer, "counted": self._counted_buffer, "extremes": self._extremes_buffer}
+        arguments |= {"counted": self._counted_buffer, "extremes": self._extremes_buffer}
         arguments |= {"first_step": 0, "end_step": len(STEPS)}
         defines = f"VECTOR={self.plan.lanes}", f"LOAD_PIXEL={PIXELS[stack.pixel]}", f"EDGES={edges}"
         self._filter = launcher.kernel((FILTER,), (*defines, *launcher.device.own_builtins), "filter", arguments)
@@ -179,7 +178,8 @@ class FusedCpuPipeline:
             self._clips = True
         else:
             made = own_ramps(stack) if ramps is None else ramps
-            self.launcher.write(self._ramps_buffer, of_values(made, self.plan.height))
+            # In the host's memory: a command to copy them would wait for a worker to wake.
+            counting["ramps"] = self._ramps_buffer = self.launcher.wrap(of_values(made, self.plan.height))
             self._clips = bool(made["counts"].any())
         self._filter.bind(**counting)
         self._ramps = ramps
