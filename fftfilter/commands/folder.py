@@ -74,13 +74,12 @@ folder_options = [
         "--state DIR",
         type=click.Path(file_okay=False),
         callback=_of_this_machine,
-        help="Keep in DIR, not in OUT, what --skip-existing has to know of finished files.",
+        help="Keep the notes for --skip-existing in DIR.",
     ),
     folder_option(
         "--retries N",
         type=click.IntRange(0, 100),
-        help="Try again, up to N times and after longer and longer waits, what fails behind a URL, and files whose "
-        "worker has died.",
+        help="Try again what fails behind a URL, or whose worker has died, N times, ever later.",
     ),
     folder_option("--fail-fast", is_flag=True, help="Start no more files after one has failed."),
     folder_option("-n", "--dry-run", only="", is_flag=True, help="List what would be done, but do nothing."),
@@ -101,7 +100,7 @@ folder_options = [
         help="Share the files among N processes; 1 is this process alone.  [default: one per core if there are many "
         "files]",
     ),
-    folder_option("-q", "--quiet", only="", is_flag=True, help="Print only errors: no progress, summary or cautions."),
+    folder_option("-q", "--quiet", only="", is_flag=True, help="Only errors: no progress, summary or cautions."),
 ]
 
 

@@ -130,7 +130,7 @@ class Radial(Part):
         """Whether so little passes everywhere that 1 minus a low-pass has few digits left in single precision."""
         return not self.passes_dc and 1 - FAINT < self._farthest(height, width) < 1
 
-    @lru_cache(maxsize=1)  # noqa: B019  for the pictures of a folder; it keeps one part alive
+    @lru_cache(maxsize=32)  # noqa: B019  for the pictures of a folder; it keeps some parts alive
     def _farthest(self, height: int, width: int) -> float:
         """Return the gain of the low-pass nearest to DC at the highest frequency of both sides."""
         import numpy as np

@@ -100,7 +100,8 @@ def test_options_stand_under_the_heading_that_says_what_they_are_about(run):
         "Input": "pages hdu level palette missing nodata input-limit",
         "Axes that a file names": "channel z time",
         "Output file": "in-place png-level quality compression strip preserve-times save-recipe embed-recipe",
-        "Folders": "recursive pattern format skip-existing retries fail-fast dry-run report cluster processes quiet",
+        "Folders": "recursive pattern format skip-existing state retries fail-fast dry-run report cluster processes "
+        "quiet",
         "Options": "log verbose help",
         "Study": "engine-options work-group-size transpose",
     }
