@@ -187,7 +187,7 @@ def test_the_figure_is_true_in_real_runs():
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("figure") == 6
+    assert done.stdout.count("figure") == 7
 
 
 def test_a_dry_run_of_a_file_prints_its_figure_and_writes_nothing(tmp_path):

@@ -229,7 +229,8 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
     tell("start", run=run.log.run, input=given, output=goes_to, files=run.found.files, bytes=run.found.bytes)
     if options.dry_run:
         return _dry_run(run, devices, options) or left_out
-    with run.held(partial(remark, quiet=options.quiet)), _executors(run, devices, options) as (executors, where):
+    say = partial(remark, quiet=options.quiet)
+    with _executors(run, devices, options) as (executors, where), run.held(say):
         return _watch(run, executors, where, options) or left_out
 
 

@@ -27,7 +27,6 @@ from ..files.folder import Folder
 from ..files.messages import as_error
 from ..files.urls import Url, file_in, is_name, is_url, of_this_machine, place, refuse_reading_only, split
 from ..images.formats import extension_of
-from ..images.reading import beside
 from ..output.modes import FOLDER
 from .jobs import (
     MOST_FAILURES,
@@ -245,6 +244,8 @@ class FolderRun:
                     )
                     own = branch.stamps.get(name) or (None if is_url(file) else stamp(file))
                     if own and self.skip_existing == "fast":
+                        from ..images.reading import beside  # which loads NumPy
+
                         stamps = [own, *(each for path in beside(file) if (each := stamp(path)))]
                         own = sum(each[0] for each in stamps), max(each[1] for each in stamps)
                     # Those that are verified lie evenly among all.

@@ -294,7 +294,7 @@ def test_options_that_recipes_may_have_write_nothing_and_choose_no_device():
         each.opts[-1] for command in COMMANDS.values() for each in command.params if each.param_type_name == "option"
     }
     others = "-h in-place device memory scratch profile save-stages preview verify input-limit save-recipe recursive"
-    others += " pattern skip-existing fail-fast dry-run report retries log cluster processes quiet verbose"
+    others += " pattern skip-existing fail-fast dry-run report retries log cluster processes quiet verbose state"
     assert options - kept == {each if each == "-h" else f"--{each}" for each in others.split()}
     # Those that name a file to read are the masks'.
     params = [each for each in COMMANDS["mask"].params if each.opts[-1] in kept]
