@@ -72,10 +72,10 @@ FORMATS = {
     ".pgm": Format("PPM", gray=16, color=None),
     ".ppm": Format("PPM", gray=16, color=16),
     ".pfm": Format("PPM", gray=32, color=32),
-    ".npy": Format("NPY", gray=32, color=32, has_integers=True),
     ".png": Format("PNG", gray=16, color=16, alpha=True, pages=True, is_shown=True, has_tables=True, has_recipe=True),
     ".tif": _TIFF,
     ".tiff": _TIFF,
+    ".npy": Format("NPY", gray=32, color=32, has_integers=True, pages=True),
     **dict.fromkeys((".fits", ".fit", ".fts", ".fz", ".fits.gz", ".fit.gz", ".fts.gz"), _FITS),
     **dict.fromkeys((".mrc", ".mrcs"), _OF_FIELDS._replace(name="MRC")),
     **dict.fromkeys((".nc", ".grd"), _OF_FIELDS._replace(name="NETCDF")),
@@ -95,7 +95,7 @@ FORMATS = {
 SUFFIX_OF_FORMAT = {format_.name: suffix for suffix, format_ in reversed(FORMATS.items())}
 # Read, but never written.
 _PILLOW_ALONE = ".pbm .jpe .jfif .mpo .jpf .jpx .j2c .jpc .dib .psd .ico .qoi .icb .vda .rgb"
-_READ_ONLY = {*_PILLOW_ALONE.split(), ".jxl", ".dm3", ".dm4"}
+_READ_ONLY = {*_PILLOW_ALONE.split(), ".jxl", ".dm3", ".dm4", ".npz"}
 # Pillow's names of the formats that it may open, each with its module. All store pixels as such; formats that start a
 # program (PostScript), draw (WMF), need plug-ins (HDF5, GRIB) or open an inner file (IPTC) are left out. The last two
 # have no signature, and are tried when all others have refused a file.

@@ -15,8 +15,9 @@ PFM has floats of gray or color as they are; Pillow reads gray ones only:
     -1.0                the byte order of the samples: negative for the low byte first; its size means nothing here
     ...                 height x width pixels of 1 or 3 floats of 4 bytes, the lowest row first
 
-An .npy has an array (height, width) of gray, or (height, width, 3) of color, of any real type. Numbers of other types
-than uint8 and uint16 become float32 as they are; white is their type's largest, 1 for floats.
+An .npy has an array (height, width) of gray, or (height, width, 3) of color, of any real type, or pages of these along
+the axes before. Numbers of other types than uint8 and uint16 become float32 as they are; white is their type's largest,
+1 for floats. An .npz is a zip with one such array.
 
 Sources: the netpbm project's pages on the pgm and ppm formats; Paul Debevec's description of PFM,
 https://www.pauldebevec.com/Research/HDR/PFM/; NumPy's documentation of numpy.lib.format.
@@ -27,6 +28,8 @@ from __future__ import annotations
 import io
 import math
 import re
+import zipfile
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, BinaryIO, Literal, NamedTuple
@@ -38,15 +41,28 @@ from ..errors import ReadError, TooLargeError
 from ..files.atomic import Parts
 from ..files.sources import Content
 from ..system import check_memory
-from .pages import Sink
-from .picture import F32, MAXVAL_OF, NOT_BY_STRIPS, U8, U16, Picture, Samples, Size, Strips, spread
+from .pages import Pages, Sink
+from .picture import (
+    F32,
+    MAXVAL_OF,
+    NOT_BY_STRIPS,
+    U8,
+    U16,
+    Picture,
+    Samples,
+    Size,
+    Strips,
+    Working,
+    refuse_oversize,
+    spread,
+)
 
 # Possessive, so that a line of thousands of # takes linear time.
 _PNM = re.compile(rb"P([2356])(?=[\s#])" + 3 * rb"(?:\s|#[^\r\n]*+)*+([^\s#]*)")
 _END_OF_RAW_HEADER = re.compile(rb"(?:#[^\r\n]*+)?\s")
 _PFM = re.compile(rb"P[Ff]\s")
 _PFM_HEADER = re.compile(rb"P([Ff])\s+(\d{1,18})\s+(\d{1,18})\s+([-+.\deE]{1,40})\s")
-NPY = b"\x93NUMPY"
+NPY, _NPZ = b"\x93NUMPY", b"PK\3\4"
 _NO_SPECTRUM = "is no spectrum to invert; give the .npy of complex numbers that 'fftfilter spectrum --complex' writes"
 _HEADER_BYTES = 1 << 16  # more than any header has in practice, comments included
 _COMMENT = re.compile(rb"#[^\r\n]*")
@@ -66,6 +82,7 @@ class Header(NamedTuple):
     order: Literal["C", "F"] = "C"
     is_upward: bool = False  # whether the lowest row comes first
     format: str = "PPM"
+    lead: tuple[int, ...] = ()  # the axes of the pages of an .npy
 
     def __str__(self) -> str:
         return f"{self.size.width} x {self.size.height} pixels of its header"
@@ -114,6 +131,8 @@ def _picture(samples: NDArray[Any], header: Header, name: str, above: int = 0) -
 def strips(data: Content, name: str) -> Strips:
     """Return the picture in a file, to be read some rows at a time; raises ReadError, TooLargeError."""
     header = _header(data[:_HEADER_BYTES], name, len(data))
+    if header.lead:
+        raise TooLargeError(f"{name}: an array of pages {NOT_BY_STRIPS}")
     if header.is_text or header.order == "F":
         raise TooLargeError(
             f"{name}: {'text' if header.is_text else 'an array with its columns first'} {NOT_BY_STRIPS}"
@@ -192,13 +211,71 @@ def _npy_header(data: bytes, name: str, kinds: str = "uif") -> Header:
     except Exception as error:  # of damaged headers NumPy raises almost anything
         raise ReadError(f"{name}: the header of this .npy is damaged; get a whole copy of it") from error
     stored = U8 if stored.kind == "b" else stored  # as calls in Python take bools
-    if stored.kind not in kinds or len(shape) not in (2, 3) or min(shape) < 1 or shape[2:] not in ((), (3,)):
-        way_out = "is not an image; give real numbers, (height, width) or (height, width, 3)"
+    own = 3 if len(shape) > 2 and shape[-1] == 3 else 2  # axes of a page
+    lead, sides = shape[:-own], shape[-own:]
+    is_image = stored.kind in kinds and len(sides) > 1 and min(shape) > 0 and not (lead and kinds == "c")
+    if not is_image or (lead and is_fortran):
+        way_out = "is not an image; give real numbers, (height, width) or (height, width, 3), or pages of these"
         why = _NO_SPECTRUM if kinds == "c" else way_out
+        if is_image:
+            why = "has its columns first; save it by numpy.ascontiguousarray"
         raise ReadError(f"{name}: an array of shape {shape} and type {stored} {why}")
     kept = stored.newbyteorder("=") if stored.newbyteorder("=") in MAXVAL_OF else F32
-    size = Size(shape[1], shape[0], 3 if len(shape) == 3 else 1, kept.itemsize)
-    return Header(size, MAXVAL_OF[kept], file.tell(), stored, kept, order="F" if is_fortran else "C", format="NPY")
+    size = Size(sides[1], sides[0], 3 if own == 3 else 1, kept.itemsize, math.prod(lead))
+    order: Literal["C", "F"] = "F" if is_fortran else "C"
+    return Header(size, MAXVAL_OF[kept], file.tell(), stored, kept, order=order, format="NPY", lead=lead)
+
+
+def has_pages(data: Content) -> bool:
+    """Whether a file is an .npy of pages, or an .npz."""
+    start = data[:_HEADER_BYTES]
+    if start.startswith(NPY):
+        with suppress(ReadError):
+            return bool(_npy_header(start, "").lead)
+    return start.startswith(_NPZ)
+
+
+class NpyPages(Pages):
+    """The pages of an .npy or .npz; raises ReadError."""
+
+    is_cut, format = False, "NPY"
+
+    def __init__(self, data: Content, name: str) -> None:
+        content = _unzipped(data[:], name) if data[:4] == _NPZ else data
+        self.name, self.data, self.length = name, content, len(content)
+        self._header = header = _npy_header(content[:_HEADER_BYTES], name)
+        whole = header._replace(size=header.size._replace(height=header.size.height * header.size.pages))
+        self._bytes = header.size.samples * header.stored.itemsize
+        _check_length(content[header.start + self._bytes * header.size.pages :], len(content), whole, name)
+        self.count, self.first = header.size.pages, header.size
+        self.chosen = range(self.count)
+
+    def axes(self) -> list[tuple[str, int]]:
+        return [("", side) for side in self._header.lead] or [("", 1)]
+
+    def read(self, index: int, working: Working | None = None) -> Picture:
+        refuse_oversize(self.page_name(index), self.first, working)
+        start = self._header.start + self.chosen[index] * self._bytes
+        samples = np.frombuffer(self.data[start : start + self._bytes], self._header.stored)
+        return _picture(samples, self._header, self.page_name(index))
+
+
+def _unzipped(data: bytes, name: str) -> bytes:
+    """Return the only array of an .npz, as an .npy; raises ReadError, and TooLargeError before it is unpacked."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            if len(members) != 1 or not members[0].filename.endswith(".npy"):
+                raise ReadError(f"{name}: an archive of {len(members)} files; give an .npz of one array, or unpack it")
+            with archive.open(members[0]) as file:
+                start = file.read(_HEADER_BYTES)
+                size = _npy_header(start, name).size
+                check_memory(size.height * size.pages, size.width, size.samples * size.pages * 8, name)
+                if members[0].file_size > size.samples * size.pages * 16 + len(start):
+                    raise ReadError(f"{name}: has more bytes than its array; get a whole copy of it")
+                return start + file.read()
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+        raise ReadError(f"{name}: an archive that is no .npz, or damaged; unpack it, or get a whole copy") from error
 
 
 def _raw(data: bytes, header: Header, name: str) -> NDArray[Any]:
@@ -253,16 +330,20 @@ def encode_pfm(planes: Samples) -> Parts:
     return [header, np.ascontiguousarray(planes.transpose(1, 2, 0)[::-1], "<f4").data.cast("B")]
 
 
-def encode_npy(samples: Samples, height: int = 0) -> Parts:
-    """Return the parts of a file of samples (height, width, channels), or of the first rows of a ``height``."""
+def encode_npy(samples: Samples, height: int = 0, count: int = 1) -> Parts:
+    """Return the parts of a file of samples (height, width, channels): all, the first rows of a ``height``, or a page.
+
+    A file of several pages has ``count`` of them.
+    """
     array = np.ascontiguousarray(samples[:, :, 0] if samples.shape[2] == 1 else samples)
     header, about = io.BytesIO(), np.lib.format.header_data_from_array_1_0(array)
-    np.lib.format.write_array_header_1_0(header, {**about, "shape": (height or len(array), *array.shape[1:])})
+    shape = (*[count] * (count > 1), height or len(array), *array.shape[1:])
+    np.lib.format.write_array_header_1_0(header, {**about, "shape": shape})
     return [header.getvalue(), array.data]
 
 
 class PlainSink(Sink):
-    """A file that grows by rows of one picture, which ``encode`` makes parts of the file of."""
+    """A file that grows by rows of one picture, or by pages, which ``encode`` makes parts of the file of."""
 
     def __init__(self, file: BinaryIO, encode: Callable[[Picture], Parts]) -> None:
         self._file, self._encode = file, encode

@@ -86,7 +86,7 @@ def measure(source: FileName, asked: Asked = ALL) -> Size:
 
 def _size(start: bytes, file: BinaryIO, name: str, asked: Asked = ALL) -> Size:
     """Return the size of the image in a file, whose start is given, too."""
-    if plain_formats.is_plain(start):
+    if plain_formats.is_plain(start) and not has_pages(start):
         return plain_formats.measure(start, name)
     if not start:
         raise ReadError(f"{name}: empty (0 bytes); give an image file")
@@ -259,7 +259,8 @@ def _picture(data: bytes, name: str, working: Working | None, palette: PaletteRu
 
 def has_pages(data: sources.Content) -> bool:
     """Whether a file's format is one whose pages are looked for before its only picture."""
-    return data[:4] in TIFF or is_fits(data) or bool(BY_LIBRARY.match(data[:216]))
+    is_other = is_fits(data) or bool(BY_LIBRARY.match(data[:216])) or plain_formats.has_pages(data)
+    return data[:4] in TIFF or is_other
 
 
 def is_fits(data: sources.Content) -> bool:
@@ -289,6 +290,8 @@ def pages_of(data: sources.Content, name: str, asked: Asked = ALL) -> Pages:
             from .library_formats import LibraryPages
 
             return LibraryPages(data, name)
+        if plain_formats.has_pages(data) or data[:6] == plain_formats.NPY:
+            return plain_formats.NpyPages(data, name)
         from .animation import AnimationPages
 
         return AnimationPages(data[:], name)

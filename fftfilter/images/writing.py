@@ -205,10 +205,13 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     return [jpegs.encode(samples)]
 
 
-def encode_plain(picture: Picture, suffix: str, height: int = 0) -> Parts:
-    """Return the parts of a file of netpbm's or NumPy's, of a picture or of the first rows of one of a ``height``."""
+def encode_plain(picture: Picture, suffix: str, height: int = 0, count: int = 1) -> Parts:
+    """Return the parts of a file of netpbm's or NumPy's, of a picture or of the first rows of one of a ``height``.
+
+    An .npy may have the first of ``count`` pages.
+    """
     if FORMATS[suffix].name == "NPY":
-        return plain_formats.encode_npy(samples_of(picture), height)
+        return plain_formats.encode_npy(samples_of(picture), height, count)
     planes = picture.planes
     if suffix == ".ppm":
         planes = np.broadcast_to(planes, (3, *planes.shape[1:]))
@@ -236,7 +239,7 @@ def sink(file: BinaryIO, suffix: str, coding: Coding, *, count: int = 1, plays: 
 
         return LibrarySink(file, suffix)
     if kind in ("PPM", "NPY"):
-        return plain_formats.PlainSink(file, lambda part: encode_plain(part, suffix, height))
+        return plain_formats.PlainSink(file, lambda part: encode_plain(part, suffix, height, count))
     from .animation import SINKS
 
     return SINKS[kind](file, lambda page: encode(page, suffix, coding), count, plays)

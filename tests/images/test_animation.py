@@ -341,11 +341,11 @@ def test_a_page_that_does_not_fit_is_named():
         check_page(picture(alpha=True), 2, picture(), ".gif", "x.gif")
 
 
-@pytest.mark.parametrize("name", ["x.jpg", "x.pgm", "x.npy", "x.bmp"])
+@pytest.mark.parametrize("name", ["x.jpg", "x.pgm", "x.bmp"])
 def test_a_format_that_holds_one_page_is_refused(name):
     with pytest.raises(
         ParameterError,
-        match=r"holds one page, and there are 4; give --pages 1, or write .png, .tif, .fits, .webp or .gif",
+        match=r"holds one page, and there are 4; give --pages 1, or write .png, .tif, .npy, .fits, .webp or .gif",
     ):
         suffix_of_pages(name, None, 4)
 

@@ -47,7 +47,10 @@ def test_extensions_mean_what_pillow_thinks(suffix):
         ("alpha", ".avif .gif .j2k .jp2 .png .tga .tif .tiff .webp"),
         ("lossy", ".avif .gif .jpeg .jpg"),
         ("has_quality", ".avif .jpeg .jpg .webp"),
-        ("pages", ".emd .fit .fit.gz .fits .fits.gz .fts .fts.gz .fz .gif .grd .mrc .mrcs .nc .png .tif .tiff .webp"),
+        (
+            "pages",
+            ".emd .fit .fit.gz .fits .fits.gz .fts .fts.gz .fz .gif .grd .mrc .mrcs .nc .npy .png .tif .tiff .webp",
+        ),
         ("has_tables", ".gif .png .tif .tiff"),
         ("is_shown", ".gif .png .webp"),
     ],
@@ -270,7 +273,7 @@ def test_pillow_knows_the_extensions_that_are_only_read():
     assert extensions(read_only=False) == set(FORMATS)
     more = extensions(read_only=True) - set(FORMATS)
     jpegs = {".jpe", ".jfif", ".mpo", ".jpf", ".jpx", ".j2c", ".jpc"}
-    others = {".jxl", ".dm3", ".dm4"}
+    others = {".jxl", ".dm3", ".dm4", ".npz"}
     assert more == others | jpegs | {".pbm", ".dib", ".psd", ".ico", ".qoi", ".icb", ".vda", ".rgb"}
     Image.init()
     # Pillow opens an MPO as the JPEG that it begins with.

@@ -326,7 +326,7 @@ def test_a_picture_in_a_strip_that_is_larger_than_its_place_takes_no_memory(tmp_
         (b'<?xml version="1.0"?>\n<svg width="9">', "SVG is not supported; draw it"),
         (b"8BPS\0\1" + bytes(6) + b"\0\3\0\0\0\7\0\0\0\7\0\x10\0\3", "a Photoshop file other than of 8 bits a sample"),
         (b"\xff\xd8\xff\xe0", "a JPEG that is damaged, or of a kind that is not supported"),
-        (b"PK\3\4", "an archive is not supported; unpack it"),
+        (b"PK\3\4", "an archive that is no .npz, or damaged; unpack it, or get a whole copy"),
     ],
 )
 def test_what_is_not_supported_is_named_with_a_way_out(tmp_path, data, words):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from fftfilter import images
-from fftfilter.errors import ReadError
+from fftfilter.cli import cli
+from fftfilter.errors import ReadError, TooLargeError
 from tests.images.helpers import picture
 
 
@@ -36,14 +39,14 @@ def test_what_is_written_is_what_numpy_loads_and_what_is_read(tmp_path, dtype, c
 @pytest.mark.parametrize(
     "array",
     [
-        *(np.arange(6.0)[::2], np.ones((2, 3, 4)), np.ones((2, 3, 1)), np.ones((1, 2, 3, 3))),
+        *(np.arange(6.0)[::2], np.ones((2, 0, 4))),
         *(np.ones((2, 3), complex), np.ones((2, 3), str), np.ones((0, 3))),
     ],
 )
 def test_an_array_that_is_no_image_is_refused(tmp_path, array):
     with pytest.raises(
         ReadError,
-        match=r"an array of shape .* is not an image; give real numbers, \(height, width\) or \(height, width, 3\)$",
+        match=r"an array of shape .* is not an image; give real numbers, \(height, width\) or \(height, width, 3\)",
     ):
         images.read(saved(tmp_path / "x.npy", array))
 
@@ -82,3 +85,69 @@ def test_damage_is_told(tmp_path):
         path.write_bytes(whole[:cut])
         with pytest.raises(ReadError, match=why):
             images.read(path)
+
+
+def pages_of(file):
+    """Return the pages of a file, each (channels, height, width)."""
+    found = images.opened(images.raw(file), file)
+    return np.stack([found.read(i).planes for i in range(len(found))])
+
+
+@pytest.mark.parametrize("shape", [(5, 6, 7), (2, 3, 6, 7), (4, 6, 7, 3)])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32, np.int16])
+def test_further_axes_are_pages_also_of_an_archive(tmp_path, rng, shape, dtype):
+    array = rng.integers(0, 200, shape).astype(dtype)
+    wanted = array.reshape(-1, *shape[-3:]).transpose(0, 3, 1, 2) if shape[-1] == 3 else array.reshape(-1, 1, 6, 7)
+    np.savez_compressed(tmp_path / "x.npz", array)
+    np.save(tmp_path / "x.npy", array)
+    for name in ("x.npy", "x.npz"):
+        assert np.array_equal(pages_of(tmp_path / name), wanted)
+        assert images.measure(tmp_path / name).pages == len(wanted)
+
+
+@pytest.mark.parametrize("shape", [(3, 20, 24), (3, 20, 24, 3)])
+def test_pages_are_filtered_one_by_one_into_an_array(tmp_path, rng, shape):
+    array = rng.integers(0, 256, shape, dtype=np.uint8)
+    np.save(tmp_path / "x.npy", array)
+    words = ["lowpass", "--radius", "4", "--output", "keep", "--verify", "-q"]
+    done = CliRunner().invoke(cli, [*words, str(tmp_path / "x.npy"), str(tmp_path / "y.npy")])
+    assert (done.exit_code, done.output) == (0, "")
+    made = np.load(tmp_path / "y.npy")
+    assert (made.shape, made.dtype) == (shape, np.uint8)
+    alone = CliRunner().invoke(cli, [*words, "--pages", "2", str(tmp_path / "x.npy"), str(tmp_path / "z.npy")])
+    assert alone.exit_code == 0
+    assert np.array_equal(np.load(tmp_path / "z.npy"), made[1])
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda whole: whole[:-40], "an archive that is no .npz, or damaged"),
+        (lambda whole: whole[:200] + bytes([whole[200] ^ 255]) + whole[201:], "an archive that is no .npz, or damaged"),
+        (lambda _: zipped(a=np.ones((4, 4)), b=np.ones((4, 4))), "an archive of 2 files; give an .npz of one array"),
+        (lambda _: zipped(a=np.asfortranarray(np.ones((2, 4, 4)))), "has its columns first"),
+        (lambda _: zipped(a=np.ones((2, 4, 4)))[:4], "an archive that is no .npz, or damaged"),
+    ],
+)
+def test_an_archive_that_is_no_array_is_refused(tmp_path, damage, message):
+    (tmp_path / "x.npz").write_bytes(damage(zipped(a=np.ones((2, 8, 8)))))
+    with pytest.raises(ReadError, match=message):
+        pages_of(tmp_path / "x.npz")
+
+
+def test_an_archive_that_becomes_too_large_is_not_unpacked(tmp_path):
+    header, file = io.BytesIO(), io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "|u1", "fortran_order": False, "shape": (10**6, 10**4, 10**4)}
+    )
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.npy", header.getvalue() + bytes(10**6))
+    (tmp_path / "x.npz").write_bytes(file.getvalue())
+    with pytest.raises(TooLargeError, match=r"x\.npz"):
+        pages_of(tmp_path / "x.npz")
+
+
+def zipped(**arrays):
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
