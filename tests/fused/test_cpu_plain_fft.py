@@ -134,7 +134,9 @@ def test_parts_that_fit_a_small_cache_give_the_same(cpu):
     for shape, source in ((Shape("complex", "both", *size), x), (Shape("values", "both", *size, half=True), y)):
         made = CpuTransform(cpu, shape, part_bytes=small)
         assert made.rows.whole_stages >= 1
-        np.testing.assert_array_equal(made.run(source)[0], CpuTransform(cpu, shape).run(source)[0])
+        wanted = CpuTransform(cpu, shape).run(source)[0]
+        # The last columns of rows that are no whole number of vectors may differ from run to run, by rounding.
+        np.testing.assert_allclose(made.run(source)[0], wanted, rtol=0, atol=2e-6 * np.abs(wanted).max())
 
 
 @pytest.mark.parametrize("workers", [1, 3])
