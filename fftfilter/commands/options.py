@@ -173,7 +173,7 @@ engine_option = of_device(
     "--engine NAME",
     kept=True,
     help="fused, numpy, which does without OpenCL, or an algorithm from 'fftfilter engines'.  [default: fused; book "
-    "for options that need its steps; numpy where no OpenCL device works]",
+    "for options that need its steps; numpy for a small picture alone, and where no OpenCL device works]",
 )
 
 precision_option = of_device(

@@ -90,7 +90,7 @@ class Kernel:
 
 
 class Launcher:
-    """A queue on a device, in one precision and with one work-group size.
+    """A queue on a device, in one precision and with one work-group size, for one thread at a time.
 
     ``profile`` keeps the time of every step (:meth:`timings`). Raises ParameterError if the device has no double
     precision, or no work-groups of that size.
