@@ -174,7 +174,8 @@ def make_output(
     done = Done(len(pages), first.planes.shape, str(first.planes.dtype))
     done.cautions += _cautions_of_pages(pages, first, suffix, recipe)
     with _threads(submit) as to_threads:
-        reading = partial(read_ahead, opened, to_threads, advance)
+        # A volume reads its pages itself: two threads would seek in one file.
+        reading = partial(read_ahead, opened, system.at_once if recipe.axes else to_threads, advance)
         if recipe.span == STACK:
             if share:
                 most = max(each.peak for each in share(recipe.measuring(), advance, measure_only=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import tifffile
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
+from fftfilter.images.tiff_reader import TiffPages
 from tests.commands.conftest import run  # noqa: F401
 
 SOFT = ("lowpass", "--shape", "gaussian", "--output", "keep")
@@ -227,3 +229,17 @@ def test_recipes_of_volumes_have_the_axes_of_the_command(tmp_path):
     for how in ({"axes": 3}, {"axes": "zyx", "pixel_size": ("2um", "1um", "1um")}):
         with pytest.raises(ParameterError, match="a recipe has zyx, tyx, t, and one size"):
             fftfilter.save_filter(fftfilter.Filter(H.lowpass("3px"), **how), tmp_path / "r.json")
+
+
+def test_a_volume_is_read_by_one_thread_alone(tmp_path, run_cli, monkeypatch):
+    """Readers seek in one file: a page that was read ahead meanwhile came instead of another."""
+    tifffile.imwrite(tmp_path / "in.tif", np.zeros((6, 9, 10), np.float32))
+    threads, read = set(), TiffPages.read
+
+    def seen(self, *arguments):
+        threads.add(threading.get_ident())
+        return read(self, *arguments)
+
+    monkeypatch.setattr(TiffPages, "read", seen)
+    run_cli(*SOFT, "--axes", "t", tmp_path / "in.tif", tmp_path / "out.tif")
+    assert len(threads) == 1
