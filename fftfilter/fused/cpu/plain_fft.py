@@ -141,7 +141,9 @@ class CpuTransform:
         shape, (at, to) = self.shape, self._groups()
         params = {name: getattr(self, name) for name in ("pitch", "strips", "strip_stride", "workspace")}
         params["last_start"] = max(0, self.pitch - self.strip)
-        tasks = self.strips, len(to)
+        # The last strip of real columns that is moved left is one task with the strip before.
+        is_moved = shape.data == "values" and self.pitch % self.strip > 0 and self.strips > 1
+        tasks = self.strips - is_moved, len(to)
         layout = {name: getattr(self, name) for name in ("chunk", "source_pitch", "target_pitch", "kind")}
         layout |= {
             "source_step": source_step,

@@ -32,16 +32,13 @@ INLINE integers_t last_values_stage(const uint kind, const uint radix, global co
     return most;
 }
 
-NOINLINE uint second_step(const shared_t *shared, global vector_t *z, global vector_t *x, global const float *source,
-                          global float *target, const uint strip)
+NOINLINE uint back_strip(const shared_t *shared, global vector_t *z, global vector_t *x, global float *target)
 {
     global const axis_t *axis = &shared->params->columns;
     global const float2 *twiddles = shared->column_twiddles;
     const uint pitch = shared->layout->target_pitch;
     const float scale = shared->scale;
     const stage_t first = axis->stages[0];
-    z += 2 * (size_t)shared->params->strip_stride * strip;
-    target += min(strip * 2 * VECTOR, shared->params->last_start);
     integers_t most = 0;
     if (is_convolved(axis)) {
         BEGIN_CONVOLUTION(x, axis, twiddles, swapped(load(z + 2 * k)));
@@ -56,4 +53,20 @@ NOINLINE uint second_step(const shared_t *shared, global vector_t *z, global vec
     BY_RADIX(first.radix, MOST_OF_VALUES, z, target, pitch, scale, first.span,
              twiddles + first.twiddles, twiddles + first.roots);
     return largest_bits(most);
+}
+
+// The last two strips are one task where they overlap: which of them writes a column last must not be chance, as each
+// rounds it with another neighbor.
+INLINE uint second_step(const shared_t *shared, global vector_t *z, global vector_t *x, global const float *source,
+                        global float *target, const uint task)
+{
+    global const params_t *params = shared->params;
+    const uint stop = task + 1 < shared->layout->tasks[1] ? task + 1 : params->strips;
+    uint most = 0;
+    for (uint strip = task; strip < stop; strip++) {
+        const uint found = back_strip(shared, z + 2 * (size_t)params->strip_stride * strip, x,
+                                      target + min(strip * 2 * VECTOR, params->last_start));
+        most = found > most ? found : most;
+    }
+    return most;
 }
