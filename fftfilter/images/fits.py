@@ -160,7 +160,7 @@ def _survey(data: Content, name: str) -> list[Hdu]:
 
 
 def _hdu(header: bytes, start: int) -> Hdu:
-    cards = fits.Header.fromstring(header)
+    cards = _parsed(_cards(header))
 
     def text(key: str) -> str:
         return str(cards.get(key, "")).strip()
@@ -185,6 +185,11 @@ def _hdu(header: bytes, start: int) -> Hdu:
     data = start + len(header)
     end = data + -(-size // BLOCK) * BLOCK
     return Hdu(kind, name, version, tuple(axes[::-1]), start, data, size, end)
+
+
+def _parsed(cards: list[bytes]) -> fits.Header:
+    """Return a header without its lines of text, of which there may be thousands: astropy makes an object of each."""
+    return fits.Header.fromstring(b"".join(card for card in cards if not card.startswith(_TEXT)))
 
 
 def _cards(header: bytes) -> list[bytes]:
@@ -225,7 +230,7 @@ class _Image:
                 raise ReadError(f"{name}: some of its {tiles} compressed tiles are missing; get a whole copy of it")
             header = self._packed.header.tostring(endcard=False, padding=False).encode("ascii", "replace")
         self.cards = [card for card in _cards(header) if card.isascii()]
-        self.header = fits.Header.fromstring(b"".join(card for card in self.cards if not card.startswith(_TEXT)))
+        self.header = _parsed(self.cards)
         self.pixel_size = None
         with suppress(Exception):  # astropy raises almost anything on damaged cards
             said = self.header

@@ -398,12 +398,13 @@ def test_a_number_of_axes_that_is_said_twice_is_an_error(spelling):
 def test_many_hdus_and_long_headers_are_read(tmp_path):
     empty = fits_of(fits.PrimaryHDU(), fits.ImageHDU())[2880:]
     data = fits_of(fits.PrimaryHDU(), GRAY)
-    data = data[:2880] + empty * 5000 + data[2880:]
-    assert decode(data, "x").metadata.hdus.chosen == [5001]
-    with pytest.raises(ParameterError, match="no HDU 6000; --hdu may be 5001, counted from 0"):
+    data = data[:2880] + empty * 1000 + data[2880:]
+    assert decode(data, "x").metadata.hdus.chosen == [1001]
+    with pytest.raises(ParameterError, match="no HDU 6000; --hdu may be 1001, counted from 0"):
         opened(data, "x", Asked(hdu=6000))
-    with pytest.raises(ReadError, match="has more than 64 MiB of headers before the end of the header of HDU 23301"):
-        decode(gzip.compress(data[:2880] + empty * 30000), "x")
+    long = empty[:-80].rstrip()[:-3].ljust(2880 * 1000) + b"END".ljust(2880)
+    with pytest.raises(ReadError, match="has more than 64 MiB of headers before the end of the header of HDU 24"):
+        decode(gzip.compress(data[:2880] + long * 30), "x")
     data = fits_of(RAMP.astype(np.int16))
     cards = b"".join(f"HISTORY {i}".ljust(80).encode() for i in range(36 * 1000))
     found = decode(data[: 5 * 80] + cards + data[5 * 80 :], "x")
