@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import email
+import itertools
 import os
 import platform
 import re
@@ -286,25 +287,27 @@ def test_the_installed_wheel_filters(wheel, tmp_path):
     check_filters(python, tmp_path)
 
 
-@pytest.mark.parametrize("place", ["in its place", "before it"])
-@pytest.mark.parametrize("code", ["from .fftfilter import *", "raise SystemError", "start = print"])
-def test_another_project_of_this_name_is_told(wheel, tmp_path, place, code):
+def test_another_project_of_this_name_is_told(wheel, tmp_path):
+    """Before the installed one, and then in its place."""
     python = new_environment(tmp_path / "environment", wheel)
+    before = tmp_path / "other" / "fftfilter" / "__init__.py"
     (own,) = (tmp_path / "environment").rglob("fftfilter/__init__.py")
-    other = own if place == "in its place" else tmp_path / "other" / "fftfilter" / "__init__.py"
-    other.parent.mkdir(parents=True, exist_ok=True)
-    other.write_text(code)
-    done = subprocess.run(
-        [python.with_name("fftfilter"), "--version"],
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "other")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"fftfilter: {other.parent} belongs to another project called fftfilter: ")
-    assert done.stderr.count("\n") == 1
-    assert ("pip uninstall fftfilter" if other == own else "PYTHONPATH") in done.stderr
+    for other, code in itertools.product(
+        (before, own), ("from .fftfilter import *", "raise SystemError", "start = print")
+    ):
+        other.parent.mkdir(parents=True, exist_ok=True)
+        other.write_text(code)
+        done = subprocess.run(
+            [python.with_name("fftfilter"), "--version"],
+            env={**os.environ, "PYTHONPATH": str(before.parent.parent) if other == before else ""},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (1, ""), code
+        assert done.stderr.startswith(f"fftfilter: {other.parent} belongs to another project called fftfilter: ")
+        assert done.stderr.count("\n") == 1
+        assert ("pip uninstall fftfilter" if other == own else "PYTHONPATH") in done.stderr
 
 
 def test_the_editable_install_filters_with_the_kernels_of_the_tree(tree, tmp_path):
