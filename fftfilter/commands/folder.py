@@ -119,10 +119,8 @@ def is_folder(name: str) -> bool:
 
 def files_in(tree: Tree | Files, name: str) -> list[str]:
     """Return the names of all files of what :func:`inputs_of` returns for a folder; raises ReadError."""
-    try:
+    with as_error(ReadError, f"{name}: cannot be listed"):
         return [branch.file(each) for branch in tree.walk() for each in branch.names]
-    except OSError as error:
-        raise ReadError(f"{name}: cannot be listed: {error.strerror}; check its name and permissions") from error
 
 
 def refuse_options_of_folders(names: Sequence[str], *, recursive: bool, pattern: Sequence[str]) -> None:

@@ -173,10 +173,10 @@ class FolderRun:
         input; ReadError if the folder cannot be listed.
         """
         found = Survey()
-        try:
-            inputs: set[Identity | None] = set()
-            outputs: dict[Identity | None, Path | Url] = {}
-            sizes: list[int] = []
+        inputs: set[Identity | None] = set()
+        outputs: dict[Identity | None, Path | Url] = {}
+        sizes: list[int] = []
+        with as_error(ReadError, f"{self.source}: cannot be listed"):
             for branch in self.source.walk():
                 self._refuse_collisions(branch.relative, branch.names)
                 found.files += len(branch.names)
@@ -186,9 +186,6 @@ class FolderRun:
                     target = self.target / branch.relative
                     inputs.add(identity(branch.folder))
                     outputs[identity(target)] = target
-        except OSError as error:
-            why = f"cannot be listed: {error.strerror}; check its name and permissions"
-            raise ReadError(f"{self.source}: {why}") from error
         self.found = found
         if not self.settings.in_place and (both := inputs & outputs.keys() - {None}):
             refuse_among_inputs(str(outputs[both.pop()]))

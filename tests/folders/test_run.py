@@ -1212,7 +1212,7 @@ def test_a_folder_that_cannot_be_listed_is_told(run, tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied", str(folder))
 
     monkeypatch.setattr(os, "scandir", refused)
-    line = f"fftfilter: {given}: cannot be listed: Permission denied; check its name and permissions\n"
+    line = f"fftfilter: {given}: cannot be listed: permission denied; check its permissions and its folder's\n"
     for words in (("highpass", given, tmp_path / "out"), ("peaks", given)):
         assert run(*words) == (1, "", line)
     assert not (tmp_path / "out").exists()
