@@ -11,8 +11,8 @@ Sums of steps drift, and what drifts slower than the lines change is the picture
 
 S is the power of the sums; E that of the sum of the steps' errors, which two halves of the picture tell; s is ten times
 the rows from step to step. L is what lines have at long periods, if each has a level of its own: about their power at
-short ones. Lines that walk, as those of force microscopes, begin where the last one ended. They have the most power at
-long periods, so only E counts.
+short ones. Lines that walk, as those of force microscopes, begin where the last one ended. Their steps have the same
+power at all periods: L is four times that of such steps' sums.
 """
 
 from __future__ import annotations
@@ -32,8 +32,11 @@ GROUPS, FEWEST, COLUMNS = 16, 24, 512
 LEAST_ROWS, LEAST_COLUMNS = 8, 16
 # Slanted lines of fewer pixels from step to step have no steps, as these lie between two pixels.
 LEAST_PITCH = 4
-# Lines walk if, some rows behind a step, more than this part of it is left.
-WALKING, LAGS = 0.4, 6
+# Lines return if, some rows behind a step, less than this part of it is left.
+RETURNING, LAGS = 0.4, 6
+# Lines walk if their steps have this much of the power of as many equal ones, without the slowest ones, and three bands
+# of periods up to this part alike; the power of long periods is at most so many times that.
+EVERY_ROW, SLOW, ALIKE, WHITE = 0.5, 64, 0.55, 4.0
 # The power of lines at long periods: so many times the mean of that from this part of their highest frequency up, where
 # there are many steps. So many times their participation is the number of steps that stand out from errors.
 FLAT, FINE, MANY, WHOLE = 2.4, 0.25, 24, 1.5
@@ -50,7 +53,7 @@ ERRORS, PITCHES = 2.0, 10.0
 LEFT, SURE, BETTER, OF_OFFSETS = 0.8, 1.9, 0.95, 0.7
 # The most that a step may have to do with the next, as edges are blurred over some rows; that of slanted lines, and of
 # lines that only their steps tell, and the fewest of these. A step of more times the median height is that of a border.
-BLURRED, SLANTED, SHARP, FEWEST_STEPS, OUTLYING = 0.25, 0.6, 0.1, 4, 10.0
+BLURRED, SLANTED, SHARP, FEWEST_STEPS, OUTLYING, SMALL = 0.25, 0.6, 0.1, 4, 12.0, 0.1
 # The most of steps that is the same so many pixels further; the standard errors of that which come by chance.
 REPEATED, SHIFTED, CHANCE = 0.35, 4, 3.0
 # The part of a picture's pixels that may be 0 or less where gains are looked for.
@@ -233,7 +236,7 @@ def _agreed(steps: Floats, limit: float) -> Floats:
 def _best(steps: Floats) -> Floats | None:
     """Return the steps of rows by the limit with which half of the groups predict the other half best; None for none.
 
-    The step of a border, such as that of a frame, is left out.
+    The step of a border, such as that of a frame, is left out, and so are small ones, which slopes have.
     """
     halves = (steps[:, ::2], steps[:, 1::2]), (steps[:, 1::2], steps[:, ::2])
     if not all(np.isfinite(one).any() for one, _ in halves):
@@ -246,9 +249,10 @@ def _best(steps: Floats) -> Floats | None:
     if best is None:
         return None
     found = _agreed(steps, best)
-    heights = np.abs(found[found != 0])
-    if heights.size:
-        found[np.abs(found) > OUTLYING * np.quantile(heights, 0.75)] = 0
+    heights = np.sort(np.abs(found))
+    shares = np.cumsum(np.sqrt(heights))
+    usual = heights[shares.searchsorted(shares[-1] / 2)]
+    found[(np.abs(found) > OUTLYING * usual) | (np.abs(found) < SMALL * usual)] = 0
     return found if found.any() else None
 
 
@@ -279,10 +283,13 @@ def _profile(steps: Floats, least: int = 1) -> tuple[Floats, int]:
     apart = count / min(len(where), WHOLE * float(np.abs(found).sum() ** 2 / np.square(found).sum()))
     power = np.maximum(_octaves(power), np.finfo(float).tiny)
     gain = np.clip(1 - ERRORS * errors / power, 0, 1)
-    if not walks:
+    if walks:
+        of_steps = np.square(transformed) * (1 - np.cos(turned)) + np.finfo(float).tiny
+        gain = np.minimum(gain, WHITE * of_steps[turned > FINE * np.pi].mean() / _octaves(of_steps))
+    else:
         gain *= -np.expm1(-np.square(turned * PITCHES * apart) / 2)
         length = apart if len(where) > MANY else pitch
-        if len(where) > MANY or _kept(found) < WALKING:
+        if len(where) > MANY or _kept(found) < RETURNING:
             is_fine = (turned * length > FINE * np.pi) & (turned * length < np.pi)
             gain = np.minimum(gain, (FLAT - 1 / length) * power[is_fine].mean() / power)
     gain[0] = 0
@@ -316,9 +323,16 @@ def _kept(steps: Floats) -> float:
 
 
 def _walks(steps: Floats) -> bool:
-    """Whether each line begins where the last one ended, in almost each row."""
-    count = np.count_nonzero(steps)
-    return bool(2 * count > len(steps) and _kept(steps) > WALKING + CHANCE / count**0.5)
+    """Whether each line begins where the last one ended: all rows have steps, and these all periods.
+
+    The steps of lines that return have short periods most of all, and the picture's own slopes long ones.
+    """
+    n, most = len(steps), 3 * np.median(np.abs(steps[steps != 0]))
+    fast = steps - _from_cosines(cosines(steps[None]) * (np.arange(n) < n // SLOW))[0]
+    power = np.square(cosines(np.clip(steps, -most, most)[None])[0])
+    low, middle, high = (power[n // a : n // b + 1].mean() for a, b in ((SLOW, 16), (16, 4), (4, 1)))
+    is_everywhere = np.square(np.abs(fast).sum()) > EVERY_ROW * n * np.square(fast).sum()
+    return bool(is_everywhere and middle > ALIKE * high and low < high / (1 - ALIKE))
 
 
 def _octaves(power: Floats) -> Floats:

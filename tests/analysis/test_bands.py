@@ -38,6 +38,21 @@ def test_bands_of_any_width_are_taken_out_and_told(rng, rows, angle):
     assert note.startswith(f"bands of {rows} rows at 0 degrees, offsets of " if rows > 1 else "lines at 0 degrees, ")
 
 
+@pytest.mark.parametrize("rows", [1, 2, 4, 8])
+def test_the_slopes_of_a_sky_are_no_part_of_its_lines(rng, rows):
+    y, x = np.mgrid[:HEIGHT, :WIDTH]
+    sky = 60 + 110 * (y / HEIGHT) ** 1.5 + 20 * np.sin(y / 40) + 10 * np.sin(x / 90 + y / 60)
+    faulty = sky + bands(rng, rows, 3.0) + rng.normal(0, 1, sky.shape)
+    made, _ = repaired(np.clip(np.rint(faulty), 0, 255).astype(np.uint8))
+    assert off(made, sky) < 0.8 * off(faulty, sky)
+
+
+def test_lines_that_walk_are_taken_out_with_their_drift(rng):
+    surface = rng.normal(0, 0.3, (200, 200))
+    made, _ = repaired((surface + rng.normal(0, 0.4, (200, 1)).cumsum(axis=0)).astype(np.float32))
+    assert off(made, surface) < 0.2
+
+
 @pytest.mark.parametrize("factor", [1e-6, 1e30])
 def test_a_factor_and_a_level_change_nothing(rng, factor):
     faulty = SCENE + bands(rng, 4)
