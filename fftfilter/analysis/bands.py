@@ -1,7 +1,8 @@
 """Finds lines and bands across a picture, of a row to a third of it: offsets of a sensor's lines, or gains.
 
-A step from row to row is a fault where it is the same in groups of columns along the whole line. A bright object is in
-few groups, and the edge of an object is seldom as high in most of them. Lines along a part of the picture, or without
+A step from row to row is a fault where it is the same in groups of columns along the whole line, without the slope that
+most steps around it have. A bright object is in few groups, and the edge of an object is seldom as high in most of
+them. Lines along a part of the picture, or without
 steps, are taken by their spectrum: a ridge, as far as it stands out from the power beside it. No level, unit or width
 decides between these models, but prediction: what each finds in one half of the groups has to be in the other half.
 
@@ -21,6 +22,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arrays import Array, Floats, Holes
 from .surroundings import MEDIAN_OF_NOISE
@@ -34,6 +36,8 @@ LEAST_ROWS, LEAST_COLUMNS = 8, 16
 LEAST_PITCH = 4
 # Lines return if, some rows behind a step, less than this part of it is left.
 RETURNING, LAGS = 0.4, 6
+# Slopes are looked for in so many rows to either side.
+AROUND = 8
 # Lines walk if their steps have this much of the power of as many equal ones, without the slowest ones, and three bands
 # of periods up to this part alike; the power of long periods is at most so many times that.
 EVERY_ROW, SLOW, ALIKE, WHITE = 0.5, 64, 0.55, 4.0
@@ -54,8 +58,9 @@ LEFT, SURE, BETTER, OF_OFFSETS = 0.8, 1.9, 0.95, 0.7
 # The most that a step may have to do with the next, as edges are blurred over some rows; that of slanted lines, and of
 # lines that only their steps tell, and the fewest of these. A step of more times the median height is that of a border.
 BLURRED, SLANTED, SHARP, FEWEST_STEPS, OUTLYING, SMALL = 0.25, 0.6, 0.1, 4, 12.0, 0.1
-# The most of steps that is the same so many pixels further; the standard errors of that which come by chance.
-REPEATED, SHIFTED, CHANCE = 0.35, 4, 3.0
+# The most of steps that is the same so many pixels further; the standard errors of that which come by chance. Heights
+# of less than this standard deviation, as a part of their mean, are equal. Groups of lines differ by less of a height.
+REPEATED, SHIFTED, CHANCE, EQUAL, UNEVEN = 0.35, 4, 3.0, 0.2, 0.3
 # The part of a picture's pixels that may be 0 or less where gains are looked for.
 DARK = 0.05
 # The standard deviation of the ridge, in half cycles along the lines, and how many of these are compared with it.
@@ -238,6 +243,7 @@ def _best(steps: Floats) -> Floats | None:
 
     The step of a border, such as that of a frame, is left out, and so are small ones, which slopes have.
     """
+    steps = steps - _going_on(_quantiles(steps, 0.5)[0])[:, None]
     halves = (steps[:, ::2], steps[:, 1::2]), (steps[:, 1::2], steps[:, ::2])
     if not all(np.isfinite(one).any() for one, _ in halves):
         return None
@@ -264,7 +270,7 @@ def _profile(steps: Floats, least: int = 1) -> tuple[Floats, int]:
     where = np.flatnonzero(found)
     walks = _walks(found)
     medians = _quantiles(steps, 0.5)[0]
-    sums = np.concatenate([[0.0], np.cumsum(medians if walks else found - _slopes(medians, found))])
+    sums = np.concatenate([[0.0], np.cumsum(medians if walks else found)])
     transformed = cosines(sums[None])[0]
     power = np.square(transformed) * 2 / count
     half = steps.shape[1] // 2
@@ -296,22 +302,19 @@ def _profile(steps: Floats, least: int = 1) -> tuple[Floats, int]:
     return _from_cosines((gain * transformed)[None])[0], pitch
 
 
-def _related(steps: Floats) -> list[float]:
+def related(steps: Floats) -> list[float]:
     """Return the correlations of steps with the four behind them."""
     most = 3 * np.median(np.abs(steps[steps != 0]))
     clipped = np.pad(np.clip(steps, -most, most), (0, 4))
     return [float(clipped[k:] @ clipped[:-k] / (clipped @ clipped)) for k in range(1, 5)]
 
 
-def _slopes(medians: Floats, found: Floats) -> Floats:
-    """Return the picture's own part in steps that are found, as the steps beside them that are not predict it."""
-    is_own = np.pad(found == 0, 1)
-    around = np.pad(np.where(found, 0, medians), 1)
-    means = (around[:-2] + around[2:]) / np.maximum(1.0 * is_own[:-2] + is_own[2:], 1)
-    is_known = is_own[:-2] & is_own[1:-1] & is_own[2:]
-    own = means[is_known]
-    alike = own @ medians[is_known] / max(own @ own, np.finfo(float).tiny)
-    return np.asarray(np.where(found, np.clip(alike, 0, 1) * means, 0))
+def _going_on(medians: Floats) -> Floats:
+    """Return the slopes of the picture: what steps around each row have in common, if more than their deviations."""
+    around = sliding_window_view(np.pad(medians, AROUND, "symmetric"), 2 * AROUND + 1)
+    slopes = np.median(around, axis=1)
+    power, errors = np.square(slopes), np.square(np.median(np.abs(around - slopes[:, None]), axis=1))
+    return np.asarray(slopes * np.maximum(power - errors, 0) / np.maximum(power, np.finfo(float).tiny))
 
 
 def _kept(steps: Floats) -> float:
@@ -384,13 +387,16 @@ def _model(some: Floats, most: float, *, with_ridge: bool, strict: bool) -> _Mod
     if found is not None:
         where = found != 0
         walks = _walks(found)
-        further = sum(_related(found[where])[1:]) / 3 - 2 / where.sum() ** 0.5  # without what comes by chance
+        further = sum(related(found[where])[1:]) / 3 - 2 / where.sum() ** 0.5  # without what comes by chance
         blurred = float(found[1:] @ found[:-1] / (found @ found))
         is_lines = blurred < most and further < BLURRED
         if strict:
+            heights = np.abs(found[where])
             is_lines &= (
                 (most == SLANTED or blurred < SHARP)
-                and len(np.flatnonzero(found)) >= FEWEST_STEPS
+                and len(heights) >= FEWEST_STEPS
+                and heights.std() > EQUAL * heights.mean()  # as those of ruled lines
+                and _unevenness(steps, float(heights.max())) < UNEVEN
                 and not repeats(found)
             )
         is_content = not is_lines
@@ -400,6 +406,14 @@ def _model(some: Floats, most: float, *, with_ridge: bool, strict: bool) -> _Mod
         if ("steps" not in other_kind or is_lines) and said[other_kind] < BETTER * said[kind]:
             kind = other_kind
     return _Model(kind, steps, is_content)
+
+
+def _unevenness(steps: Floats, most: float) -> float:
+    """Return how far groups differ the more, the higher a step is: 0 for lines, a half for text; up to this height."""
+    medians = _quantiles(steps, 0.5)[0]
+    some = np.isfinite(steps).any(axis=1) & (np.abs(medians) <= most)
+    heights, differ = np.abs(medians[some]), np.nanmean(np.abs(steps - medians[:, None])[some], axis=1)
+    return float(np.cov(differ, heights, bias=True)[0, 1] / max(heights.var(), np.finfo(float).tiny))
 
 
 def repeats(steps: Floats) -> bool:

@@ -3,7 +3,7 @@
 Stripes of many periods are a ridge of the spectrum: a line through DC whose power, on the mean of its logarithm, stands
 out from that on both sides. So are a picture's long edges, and lines of text or windows. What tells stripes from them
 is the profile across: the steps of its gray levels are the same in all parts of the picture's length, which an edge is
-not, and do not repeat, as lines of text do.
+not, do not repeat, as lines of text do, and do not go on from row to row, as slopes do.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array, Floats, strips
+from .bands import related
 from .power import middle, spectrum
 from .surroundings import Power, at
 
@@ -24,6 +25,8 @@ TRIED, STANDS_OUT, NEAR, FAR, SHARP = 4, 0.8, 1.5, 8.0, 0.6
 # Parts of the length, the least correlation of neighbors, and the most of the whole profile with itself, shifted by at
 # least so many pixels.
 PARTS, ALIKE, REPEATED, SHIFTED = 8, 0.2, 0.35, 4
+# The most that a step has to do with the next, of upright and of slanted stripes, and with those behind: slopes go on.
+BLURRED, SLANTED, SLOPING = 0.3, 0.65, 0.4
 # The least step from pixel to pixel, of values with gray levels as a part of these; smaller ones come from rounding.
 FAINTEST = 0.1
 
@@ -49,7 +52,8 @@ def angles_of_stripes(planes: Array, white: float, step: float) -> tuple[list[fl
         is_sharp = max(around[: far - near].max(), around[far + near + 1 :].max()) < SHARP * ridges[best]
         upright = round(2 * best / len(ridges)) * len(ridges) / 2
         angle = 180 * (upright if abs(best - upright) <= 1 else best) / len(ridges) % 180
-        is_fault = is_sharp and _is_striped(_profiles(plane, angle), FAINTEST * step)
+        blurred = SLANTED if angle % 90 else BLURRED
+        is_fault = is_sharp and _is_striped(_profiles(plane, angle), FAINTEST * step, blurred)
         (found if is_fault else content).append(angle)
         ridges[(best + np.arange(-far, far + 1)) % len(ridges)] = 0
     return found, content
@@ -90,8 +94,11 @@ def _profiles(plane: Floats, angle: float) -> Floats:
     return np.where(is_long, sums / np.maximum(counts, 1), np.nan).reshape(PARTS, columns)
 
 
-def _is_striped(profiles: Floats, least: float) -> bool:
-    """Whether the steps of profiles are alike in neighboring parts, exceed ``least``, and do not repeat across them."""
+def _is_striped(profiles: Floats, least: float, blurred: float) -> bool:
+    """Whether the steps of profiles are alike in neighboring parts, exceed ``least``, and do not repeat across them.
+
+    A step has at most ``blurred`` to do with the next one, as far as the stripes are sharper than slopes and edges.
+    """
     steps = np.diff(profiles, axis=1)
     for row in steps:
         valid = np.abs(row[np.isfinite(row)])
@@ -102,7 +109,10 @@ def _is_striped(profiles: Floats, least: float) -> bool:
     whole = steps.mean(axis=0)
     if np.median(alike) < ALIKE or np.median(np.abs(whole)) <= least:
         return False
+    first, *behind = related(whole)
+    if first > blurred or sum(behind) > SLOPING * len(behind):
+        return False
     n = len(whole)
     repeated = np.correlate(whole, whole, "full")[n - 1 :] / (whole @ whole) * n / np.arange(n, 0, -1)
-    first = max(SHIFTED, int((repeated < 0).argmax()))
-    return bool(repeated[first : n // 3].max(initial=0) <= REPEATED)
+    away = max(SHIFTED, int((repeated < 0).argmax()))
+    return bool(repeated[away : n // 3].max(initial=0) <= REPEATED)

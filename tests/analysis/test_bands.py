@@ -47,6 +47,19 @@ def test_the_slopes_of_a_sky_are_no_part_of_its_lines(rng, rows):
     assert off(made, sky) < 0.8 * off(faulty, sky)
 
 
+def test_jumps_of_a_smooth_surface_are_taken_out():
+    frequencies, errors = np.hypot(np.fft.fftfreq(256)[:, None], np.fft.fftfreq(256)), []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        surface = np.fft.ifft2(np.fft.fft2(rng.normal(0, 1, (256, 256))) / np.maximum(frequencies, 1 / 256) ** 2.5).real
+        surface *= 4 / surface.std()
+        jumps = np.zeros((256, 1))
+        jumps[rng.choice(256, 8, replace=False), 0] = rng.normal(0, 6, 8)
+        made, _ = repaired((surface + jumps.cumsum(axis=0)).astype(np.float32), 0)
+        errors.append(off(made, surface))
+    assert max(errors) < 0.5
+
+
 def test_lines_that_walk_are_taken_out_with_their_drift(rng):
     surface = rng.normal(0, 0.3, (200, 200))
     made, _ = repaired((surface + rng.normal(0, 0.4, (200, 1)).cumsum(axis=0)).astype(np.float32))
@@ -138,6 +151,15 @@ def test_photographs_and_text_stay_as_they_are(name, angle):
     made, note = repaired(picture, angle)
     assert note.startswith("no stripes are found")
     assert np.array_equal(made, picture)
+
+
+def test_lines_of_text_and_of_a_table_stay(rng):
+    page, table = np.asarray(data.page()[:, 128:256], np.float64), np.full((300, 420), 240.0)
+    for row in (20, 61, 102, 143, 184, 225, 266):
+        table[row : row + 2] = 90
+    for picture in (page, table, page.T, table.T):
+        noisy = np.clip(np.rint(picture + rng.normal(0, 1, picture.shape)), 0, 255).astype(np.uint8)
+        assert np.array_equal(repaired(noisy)[0], noisy)
 
 
 @pytest.mark.parametrize("options", [{"channels": "luminance"}, {"depth": 6.0}, {"region": (0, 0, 200, 300)}])
