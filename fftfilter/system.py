@@ -54,6 +54,11 @@ def free_memory() -> int | None:
     return min((max(0, size) for size in _limits_of_memory()), default=None)
 
 
+def resident() -> int:
+    """Return the bytes of memory that this process has taken, 0 where the system does not say."""
+    return 1024 * (_number(Path("/proc/self/status"), "VmRSS:") or 0)
+
+
 def lacking(size: int) -> int | None:
     """Return the bytes that are free if ``size`` bytes are more than that, None if they can be taken."""
     if size < _LITTLE and not _allowed:
@@ -89,7 +94,7 @@ def is_bounded() -> bool:
 
 def _limits_of_memory() -> Iterator[int]:
     if _allowed:
-        yield min(_allowed) - 1024 * (_number(Path("/proc/self/status"), "VmRSS:") or 0)
+        yield min(_allowed) - resident()
     if available := _number(Path("/proc/meminfo"), "MemAvailable:"):
         yield 1024 * available
     elif sys.platform != "win32":

@@ -117,8 +117,8 @@ def _filter(
             done, outcome.device = _make_and_tell(opened, target, [opened.identity, *masks], options, share)
             vars(outcome).update(vars(done), pixel_size=opened.pixel_size, peaks=opened.peaks)
             outcome.seconds = {"all": time.monotonic() - began}
-    except (KeyboardInterrupt, ImageError, DeviceError):
-        if images.is_zarr(source, target):
+    except (KeyboardInterrupt, ImageError, DeviceError) as error:
+        if images.is_zarr(source, target) and not isinstance(error, TooLargeError):
             from ..images.formats import unfinished_zarr
 
             if (folder := unfinished_zarr(target)).is_dir():
@@ -145,7 +145,7 @@ def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outco
         plan = large.plan(large.how.precision)
     except (ParameterError, ReadError, TooLargeError, click.UsageError) as error:
         raise TooLargeError(f"{too_large}; and strip by strip it cannot be filtered: {error}") from None
-    said = plan.said(large.how, large.folder)
+    said = f"{f'{large.count} pages, each ' * (large.count > 1)}{plan.said(large.how, large.folder)}"
     if options.dry_run:
         outcome.status = "planned"
         click.echo(f"{large.opened.name} -> {shown(target, 'standard output')}: {said}", err=target == "-")
@@ -153,7 +153,7 @@ def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outco
     remark(f"{large.opened.name}: larger than memory: filtered {said}", quiet=options.quiet)
     masks = [*map(sources.identity, options.masks)]
     large.opened.spare = masks if options.in_place else (large.opened.identity, *masks)
-    progress, began = Progress(plan.steps(large.how), quiet=options.quiet), time.monotonic()
+    progress, began = Progress(large.count * plan.steps(large.how), quiet=options.quiet), time.monotonic()
     try:
         done = large.write(progress.advance)
     finally:
@@ -163,7 +163,8 @@ def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outco
     remark(*done.cautions, *options.recipe.mode.cautions(options.recipe.scale), quiet=options.quiet)
     if options.verbose:
         cut = f"; {done.clipped:.2%} clipped" if done.clipped else ""
-        click.echo(f"{done.shape[2]} x {done.shape[1]}: {large.opened.transfer}; NumPy{cut}", err=True)
+        number = f"{done.pages} pages, " if done.pages > 1 else ""
+        click.echo(f"{number}{done.shape[2]} x {done.shape[1]}: {large.opened.transfer}; NumPy{cut}", err=True)
 
 
 def _dry_run(source: str, target: str, options: CommandOptions, outcome: Outcome) -> None:

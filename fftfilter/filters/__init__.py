@@ -7,7 +7,8 @@ call.py         an array's way to the pipeline and back, also with missing pixel
                 in double precision
 libraries.py    arrays of other libraries: xarray, Dask, PyTorch, JAX
 ratio.py        logarithms in, and their ratio out: what is removed divides an image
-volumes.py      which axes these are, and the pipeline of a volume
+strips.py       pictures that do not fit into memory, strip by strip: plans, spectra, values
+volumes.py      which axes these are, and the pipeline of a volume; volumes that do not fit into memory
 pipelines.py    a filter on its device: chooses and keeps the pipeline of an image; mirrored edges, streams
 """
 

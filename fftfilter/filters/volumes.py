@@ -12,14 +12,18 @@ the device.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .. import system
+from ..arrays import PRECISIONS
 from ..device_choice import NUMPY
-from ..errors import ParameterError
+from ..errors import ParameterError, TooLargeError
 from ..output.ramp import on_ramps
 from ..output.rounding import NOISE, WEAK
 from ..plain import NumPyLauncher
@@ -29,6 +33,7 @@ from ..transfer.grid import NEGLIGIBLE
 from ..transfer.shapes import SHAPES
 from ..transfer.units import parse_pixel_size
 from ..transforms import Engine
+from .strips import COLUMNS, QUIET, Large, Plan, Spectra
 
 if TYPE_CHECKING:
     from ..arrays import Array, Floats
@@ -38,11 +43,13 @@ if TYPE_CHECKING:
     from ..transfer import Transfer
     from ..transfer.radial import Radial
     from .description import Description
+    from .strips import How, Read
 
 # Frequencies of an axis up to which a product of matrices is faster than an FFT.
 FEW = 512
-# Numbers a sample that a volume takes at most.
-NUMBERS = 5
+# Numbers a sample that a volume takes at most. Of one that does not fit, the most pages of a strip, and lines of a page
+# that are transformed at a time.
+NUMBERS, PAGES, LINES = 5, 16, 128
 # The algorithm of what is filtered once more in double precision.
 IN_DOUBLE = "stockham"
 # The axes that names stand for in arrays without names.
@@ -93,7 +100,7 @@ class Axis(NamedTuple):
     def forward(self, values: Array, engine: Engine | None) -> Array:
         """Return the transform of real values."""
         if engine is None or not self.is_long:
-            return self._product(self._waves(), values)
+            return self.product(self.matrix(), values)
         spectrum = engine.transformed(values, (self.period,), (self.place,), None, out=None)
         spectrum = spectrum.take(self.order % self.period, self.place)
         return np.ascontiguousarray((spectrum * self._along(self.turns, spectrum)).real)
@@ -101,7 +108,7 @@ class Axis(NamedTuple):
     def back(self, made: Array, engine: Engine | None) -> Array:
         """Return the values of a transform."""
         if engine is None or not self.is_long:
-            return self._product((self._waves() * self.weights[:, None]).T, made)
+            return self.product(self.matrix(back=True), made)
         before: tuple[Any, ...] = (slice(None),) * self.place
         number = np.result_type(made, np.complex64)
         spectrum = np.zeros((*made.shape[: self.place], self.period, *made.shape[self.place + 1 :]), number)
@@ -112,12 +119,13 @@ class Axis(NamedTuple):
     def _along(self, numbers: Array, like: Array) -> Array:
         return numbers.reshape(-1, *(1,) * (2 - self.place)).astype(like.dtype)
 
-    def _waves(self) -> Floats:
-        """Return the waves of the transform, ``(frequencies, length)``."""
+    def matrix(self, *, back: bool = False) -> Floats:
+        """Return the waves of the transform, ``(frequencies, length)``; ``back`` those times weights, turned."""
         steps = self.order[:, None] * np.arange(self.length) % self.period
-        return np.asarray((self.turns[:, None] * np.exp(-2j * np.pi / self.period * steps)).real)
+        waves = np.asarray((self.turns[:, None] * np.exp(-2j * np.pi / self.period * steps)).real)
+        return (waves * self.weights[:, None]).T if back else waves
 
-    def _product(self, matrix: Floats, values: Array) -> Array:
+    def product(self, matrix: Floats, values: Array) -> Array:
         """Return a matrix times values along the axis."""
         matrix, shape = matrix.astype(values.dtype), values.shape
         if self.place == 2:
@@ -205,11 +213,10 @@ class VolumePipeline:
     def __init__(self, launcher: Launcher, described: Description, stack: Stack) -> None:
         self.stack, self._real, self._engine = stack, launcher.real, None
         check_memory(stack.height, stack.width, stack.size * NUMBERS * launcher.real.itemsize, str(stack))
-        self._axes, self._beyond, gains = _gains(described, stack.shape)
-        self._dc = self._beyond + float(gains[0, 0, 0])
-        for axis in self._axes:
-            gains = gains.take(np.abs(axis.order), axis.place)
-        self._gains = gains.astype(launcher.real)
+        gains = Gains(described, stack.shape)
+        self._axes, self._beyond = gains.axes, gains.beyond
+        within = gains.of(*_orders(self._axes))
+        self._dc, self._gains = gains.beyond + float(within[0, 0, 0]), within.astype(launcher.real)
         if any(axis.is_long for axis in self._axes):
             is_numpy = isinstance(launcher, NumPyLauncher)
             name = NUMPY if is_numpy else IN_DOUBLE if launcher.real == np.float64 else None
@@ -218,7 +225,9 @@ class VolumePipeline:
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter a volume, and return its pixels."""
-        base = self._base(images)
+        base = images
+        for axis in self._axes:
+            base = _middle(base, axis.place, [i * axis.length // 4 for i in (1, 2, 3)])
         away = np.subtract(images, base, dtype=self._real)
         far, values = max(float(away.max()), -float(away.min())), away
         for axis in self._axes:
@@ -237,64 +246,239 @@ class VolumePipeline:
         self._facts = facts._replace(undecided=[0.0])
         return made
 
-    def _base(self, images: Array) -> Array:
-        """Return the middle one of three values along each filtered axis: what goes around the transforms."""
-        for axis in self._axes:
-            places = [i * axis.length // 4 for i in (1, 2, 3)]
-            images = np.sort(images.take(places, axis.place), axis.place).take([1], axis.place)
-        return images.astype(np.float64)
-
     def facts(self) -> Facts:
         """Return facts about the volume of the last run."""
         return self._facts
 
 
-def _gains(described: Description, shape: tuple[int, int, int]) -> tuple[list[Axis], float, Floats]:
-    """Return the axes, the gain beyond the frequencies that these keep, and by how much those within differ from it.
+def _middle(images: Array, axis: int, places: list[int]) -> Array:
+    """Return the middle one of three values along an axis: what goes around the transforms."""
+    return np.sort(images.take(places, axis), axis).take([1], axis).astype(np.float64)
 
-    They are ``(depth, height, width)``, from frequency 0 up, 1 wide along other axes, and sums of squares of distances
-    along the axes: of whole numbers in a cube.
+
+def _orders(axes: list[Axis]) -> list[Array]:
+    """Return the frequencies of the transforms along each of three axes; 0 along those that are not filtered."""
+    of_axes = {axis.place: axis.order for axis in axes}
+    return [of_axes.get(place, np.zeros(1, np.int64)) for place in range(3)]
+
+
+class Gains:
+    """The axes of a volume ``(depth, height, width)``, and the gains of the frequencies that these keep.
+
+    Gains are functions of sums of squares of distances along the axes: of whole numbers in a cube. ``beyond`` is the
+    gain of all other frequencies.
     """
-    transfer, volume, is_mirrored = described.on_grid, described.volume, described.edges == "mirror"
-    assert volume is not None  # noqa: S101  pipelines.py has asked
-    places = range(volume.number)
-    n, parts = min(shape[place] for place in places), [part.radial for part in transfer.parts if part.radial]
-    axes = [Axis(i, shape[i], is_mirrored, shape[i] if is_mirrored else shape[i] // 2 + 1) for i in places]
 
-    def squares(part: Radial) -> list[Floats]:
+    def __init__(self, described: Description, shape: tuple[int, ...]) -> None:
+        self._transfer, volume, is_mirrored = described.on_grid, described.volume, described.edges == "mirror"
+        assert volume is not None  # noqa: S101  pipelines.py has asked
+        places = range(volume.number)
+        self._sizes, self._n = volume.sizes, min(shape[place] for place in places)
+        self._parts = [part.radial for part in self._transfer.parts if part.radial]
+        axes = [Axis(i, shape[i], is_mirrored, shape[i] if is_mirrored else shape[i] // 2 + 1) for i in places]
+        if len(self._parts) == 1:  # of several, all frequencies are kept
+            (part,) = self._parts
+            outer, _ = part.radii(self._n, self._n)
+            each = [self._low(part, outer, self._square(part, axis, np.arange(axis.kept))) for axis in axes]
+            most = [int(np.count_nonzero(gain > NEGLIGIBLE)) for gain in each]
+            axes = [axis._replace(kept=max(1, kept)) for axis, kept in zip(axes, most, strict=True)]
+        self.axes, floor = axes, self._transfer.floor
+        self.beyond = floor + (1 - floor) * float(all(part.is_complement for part in self._parts))
+
+    def of(self, *orders: Array) -> Floats:
+        """Return those of frequencies along three axes, less ``beyond``; along axes that stay these are 0."""
+        whole = [np.unique(np.abs(order), return_inverse=True) for order in orders]
+        made = np.ones([len(one) for one, _ in whole])
+        for part in self._parts:
+            outer, inner = part.radii(self._n, self._n)
+            squares = [np.zeros(1)] * 3
+            squares[: len(self.axes)] = [self._square(part, axis, whole[axis.place][0]) for axis in self.axes]
+            of_depth, of_height, of_width = squares
+            for i, near in enumerate(of_depth):
+                square = near + of_height[:, None] + of_width
+                passed = self._low(part, outer, square)
+                if inner is not None:
+                    passed *= 1 - self._low(part, inner, square)
+                made[i] *= 1 - passed if part.is_complement else passed
+        made *= 1 - self._transfer.floor
+        made += self._transfer.floor
+        if self._transfer.keeps_mean and not any(order[0] for order in orders):
+            made[0, 0, 0] = 1
+        made -= self.beyond
+        for place, (_, where) in enumerate(whole):
+            made = made.take(where, place)
+        return made
+
+    def _square(self, part: Radial, axis: Axis, order: Array) -> Floats:
         pixel = next((each.pixel for each in (part.outer, part.inner) if each and each.is_physical), None)
-        steps = [pixel[0] / size for size in volume.sizes] if pixel and volume.sizes else [1.0] * len(axes)
-        return [
-            np.square(np.arange(axis.kept) * n / ((1 + is_mirrored) * axis.length) * step)
-            for axis, step in zip(axes, steps, strict=True)
-        ]
+        step = pixel[0] / self._sizes[axis.place] if pixel and self._sizes else 1.0
+        return np.square(order * self._n / axis.period * step)
 
-    def low(part: Radial, radius: float, square: Floats) -> Floats:
+    def _low(self, part: Radial, radius: float, square: Floats) -> Floats:
         function = SHAPES[part.shape].gain
         if function is None:
             return np.asarray(square < radius * radius, np.float64)
-        return function(square / (radius * radius), part.falloff(radius, n, n))
+        return function(square / (radius * radius), part.falloff(radius, self._n, self._n))
 
-    beyond = float(all(part.is_complement for part in parts))
-    if len(parts) == 1:  # of several, all frequencies are kept
-        outer, _ = parts[0].radii(n, n)
-        kept = [int(np.count_nonzero(low(parts[0], outer, each) > NEGLIGIBLE)) for each in squares(parts[0])]
-        axes = [axis._replace(kept=max(1, most)) for axis, most in zip(axes, kept, strict=True)]
-    beyond = transfer.floor + (1 - transfer.floor) * beyond
-    made = np.ones([next((axis.kept for axis in axes if axis.place == i), 1) for i in range(3)])
-    for part in parts:
-        outer, inner = part.radii(n, n)
-        of_axes = dict(zip(places, squares(part), strict=True))
-        of_depth, of_height, of_width = (of_axes.get(i, np.zeros(1)) for i in range(3))
-        for i, near in enumerate(of_depth):
-            square = near + of_height[:, None] + of_width
-            passed = low(part, outer, square)
-            if inner is not None:
-                passed *= 1 - low(part, inner, square)
-            made[i] *= 1 - passed if part.is_complement else passed
-    made *= 1 - transfer.floor
-    made += transfer.floor
-    if transfer.keeps_mean:
-        made[0, 0, 0] = 1
-    made -= beyond
-    return axes, beyond, made
+
+# Larger than memory
+
+
+@dataclass(frozen=True)
+class VolumePlan(Plan):
+    """The strips of pages of a volume, or of the volumes of several channels."""
+
+    gains: Gains
+    is_summed: bool  # whether sums along z are kept, which is then a product of matrices
+    columns: int  # of a block: frequencies along y
+
+    name = "pages"
+
+    def large(self, read: Read, how: How, folder: str, **running: Any) -> LargeVolume:
+        """Return what filters them."""
+        return LargeVolume(read, self, how, folder, **running)
+
+    @property
+    def across(self) -> tuple[int, int]:
+        """How many numbers of a page are kept along y and x."""
+        sides = dict(enumerate(self.shape[1:])) | {axis.place: len(axis.order) for axis in self.gains.axes}
+        return sides[1], sides[2]
+
+
+def planned(
+    described: Description, shape: tuple[int, int, int, int], itemsize: int, *, precision: str, room: int
+) -> VolumePlan:
+    """Return the strips of volumes (channels, pages, height, width) for so many bytes; raises TooLargeError."""
+    real = PRECISIONS[precision][0].itemsize
+    (channels, depth, height, width), gains = shape, Gains(described, shape[1:])
+    axes = gains.axes
+    plan = VolumePlan(shape, 1, 1, 0, 0, False, gains.beyond, [], gains, not axes[0].is_long, 1)
+    (down, across), many = plan.across, len(axes[0].order)
+    kept = channels * many * down * across * real
+    if not plan.is_summed or kept > room / 3:
+        kept, plan = channels * depth * down * across * real, replace(plan, is_summed=False)
+    on_disk = not plan.is_summed and kept > room / 2
+    left = room - kept * (not on_disk)
+    # One row of frequencies along z with its transforms, and its gains; a page with its transforms.
+    row = across * (real * 12 * max(depth, axes[0].period * axes[0].is_long) + 24 * many)
+    lines = 8 * real * LINES * sum(axis.period for axis in axes[1:] if axis.is_long)
+    page = lines + height * width * (4 * real + 8 * channels * (len(axes) == 1))
+    # A page as it is read, its values and pixels, and what is kept of it; others wait for their turn.
+    strip = channels * (height * width * (2 * itemsize + real + 3) + 2 * down * across * real)
+    waiting = 4 * channels * height * width * itemsize
+    threads = next((n for n in range(system.cores(), 1, -1) if n * (page + strip + row) + waiting <= left), 1)
+    rows = max(1, min(PAGES, depth, int((left - threads * page) // (threads * strip + waiting))))
+    columns = max(1, min(down, int(left // (threads * row))))
+    whole = max(threads * (page + rows * strip) + rows * waiting, threads * columns * row) + kept * (not on_disk)
+    if whole > room:
+        raise TooLargeError(
+            f"a page of {width} x {height} pixels, and its rows along z, take {whole:,} bytes, more than the {room:,} "
+            "that are free for them; give more memory"
+        )
+    blocks = list(range(0, down, columns))
+    plan = replace(plan, threads=threads, bytes=whole, kept=kept, on_disk=on_disk)
+    return replace(plan, rows=rows, columns=columns, blocks=blocks)
+
+
+class LargeVolume(Large):
+    """Volumes (channels, pages, height, width), whose ``read`` is for one thread."""
+
+    plan: VolumePlan
+
+    def __init__(self, read: Read, plan: VolumePlan, how: How, folder: str, **running: Any) -> None:
+        super().__init__(read, plan, how, **running)
+        (channels, depth, *_), (down, across) = plan.shape, plan.across
+        self._z, *self._in_page = axes = plan.gains.axes
+        self._engine = Engine(NUMPY, None, how.precision)  # type: ignore[arg-type]
+        three = np.concatenate([read(i * depth // 4, i * depth // 4 + 1) for i in (1, 2, 3)], axis=1)
+        self._base = _middle(three, 1, [0, 1, 2])
+        for axis in self._in_page:
+            self._base = _middle(self._base, axis.place + 1, [i * axis.length // 4 for i in (1, 2, 3)])
+        short = [axis for axis in axes if not axis.is_long]
+        self._to = {axis.place: axis.matrix().astype(self._real) for axis in short}
+        self._from = {axis.place: axis.matrix(back=True).astype(self._real) for axis in short}
+        self._dc = plan.beyond + float(plan.gains.of(*[np.zeros(1, np.int64)] * 3)[0, 0, 0])
+        sums, blocks = (len(self._z.order), 0) if plan.is_summed else (0, len(plan.blocks))
+        self._sums = np.zeros((channels, sums, down * across), self._real)
+        size = channels, blocks, depth, plan.columns * across
+        self._spectra = Spectra(size, self._real, folder if plan.on_disk else None)
+
+    def items(self) -> Iterator[tuple[Any, ...]]:
+        for start, stop in self.plan.strips:
+            yield start, stop, self._read(start, stop) if self.plan.beyond else None
+
+    def transform(self) -> None:
+        strips = ((start, stop, self._read(start, stop)) for start, stop in self.plan.strips)
+        for start, made, far in self.in_order(self._forward, strips):
+            self.deviation = max(self.deviation, far)
+            for channel, kept in enumerate(made) if self.plan.is_summed else ():
+                for first in range(0, kept.shape[1], COLUMNS):
+                    where = slice(first, first + COLUMNS)
+                    self._sums[channel, :, where] += self._to[0][:, start : start + len(kept)] @ kept[:, where]
+        blocks = ((i, j) for i in range(self.plan.shape[0]) for j in range(len(self.plan.blocks)))
+        deque(self.in_order(self._along_z, blocks), maxlen=0)
+
+    @QUIET
+    def _forward(self, start: int, stop: int, planes: Array) -> tuple[int, Array, float]:
+        (down, across), far, columns = self.plan.across, 0.0, self.plan.columns
+        width = len(self.plan.blocks) * columns * across
+        made = np.zeros((len(planes), stop - start, down * across if self.plan.is_summed else width), self._real)
+        for channel, page in np.ndindex(made.shape[:2]):
+            values = np.subtract(planes[channel, page : page + 1], self._base[channel], dtype=self._real)
+            far = max(far, float(values.max()), -float(values.min()))
+            for axis in self._in_page:
+                values = self._transformed(axis, values)
+            made[channel, page, : down * across] = values.ravel()
+        for channel, block in np.ndindex(len(made), 0 if self.plan.is_summed else len(self.plan.blocks)):
+            where = slice(block * columns * across, (block + 1) * columns * across)
+            self._spectra.put(channel, block, start, made[channel, :, where])
+        return start, made, far
+
+    @QUIET
+    def _along_z(self, channel: int, block: int) -> None:
+        plan, (down, across), (along, height, width) = self.plan, self.plan.across, _orders(self.plan.gains.axes)
+        first = plan.blocks[block]
+        rows = min(plan.columns, down - first)
+        # Along time they are the same for all pixels.
+        gains = plan.gains.of(along, height if len(height) == 1 else height[first : first + rows], width)
+        gains = np.broadcast_to(gains.astype(self._real), (len(along), rows, across))
+        if plan.is_summed:
+            self._sums[channel, :, first * across : (first + rows) * across] *= gains.reshape(len(along), -1)
+            return
+        kept = self._spectra.get(channel, block, 0, plan.shape[1])
+        values = kept[:, : rows * across].reshape(len(kept), rows, across)
+        made = self._z.back(self._z.forward(values, self._engine) * gains, self._engine)
+        kept[:, : rows * across] = made.reshape(len(kept), -1)
+        self._spectra.put(channel, block, 0, kept)
+
+    @QUIET
+    def values(self, start: int, stop: int, planes: Array | None = None) -> Array:
+        plan, (down, across) = self.plan, self.plan.across
+        planes = self._read(start, stop) if planes is None and plan.beyond else planes
+        made = np.empty((plan.shape[0], stop - start, *plan.shape[2:]), self._real)
+        for channel, base in enumerate(self._base):
+            if plan.is_summed:
+                kept = self._from[0][start:stop] @ self._sums[channel]
+            else:
+                parts = [self._spectra.get(channel, j, start, stop) for j in range(len(plan.blocks))]
+                kept = np.concatenate(parts, axis=1)[:, : down * across]
+            for page, numbers in enumerate(kept.reshape(-1, 1, down, across)):
+                values = numbers
+                for axis in reversed(self._in_page):
+                    values = self._transformed(axis, values, back=True)
+                made[channel, page] = values
+                if planes is not None and plan.beyond:
+                    away = np.subtract(planes[channel, page], base[0], dtype=self._real)
+                    made[channel, page] += away * self._real.type(plan.beyond)
+                made[channel, page] += (self._dc * base[0]).astype(self._real)
+        return made
+
+    def _transformed(self, axis: Axis, values: Array, *, back: bool = False) -> Array:
+        if axis.is_long:  # some lines at a time
+            way, other = axis.back if back else axis.forward, 3 - axis.place
+            lines = np.array_split(values, -(-values.shape[other] // LINES), other)
+            return np.concatenate([way(each, self._engine) for each in lines], axis=other)
+        return axis.product((self._from if back else self._to)[axis.place], values)
+
+    def close(self) -> None:
+        self._spectra.close()

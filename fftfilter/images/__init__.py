@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .pages import Asked, Pages
     from .picture import Depth, Picture, Size
     from .pixel_size import PixelSize, pixel_size_of
-    from .reading import by_strips, decode, measure, opened, pages_of, raw, read, read_mask, read_otherwise
+    from .reading import decode, in_parts, measure, opened, pages_of, raw, read, read_mask, read_otherwise
     from .writing import check_output, check_page, depth_as, encoded, sink, strip_rows, suffix_of_pages, write
 else:
     # `extensions` alone must not wait for NumPy.
@@ -39,7 +39,7 @@ else:
             ".pages": "Asked Pages",
             ".picture": "Depth Picture Size",
             ".pixel_size": "PixelSize pixel_size_of",
-            ".reading": "by_strips decode measure opened pages_of raw read read_mask read_otherwise",
+            ".reading": "decode in_parts measure opened pages_of raw read read_mask read_otherwise",
             ".writing": "check_output check_page depth_as encoded sink strip_rows suffix_of_pages write",
         },
     )

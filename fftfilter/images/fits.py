@@ -32,7 +32,19 @@ from ..system import lacking
 from ..text import METERS, RADIANS, Angle
 from .metadata import Metadata
 from .pages import ALL_HDUS, Asked, Pages, Sink
-from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, refuse_oversize
+from .picture import (
+    F32,
+    MAXVAL_OF,
+    NOT_BY_STRIPS,
+    U8,
+    U16,
+    Picture,
+    Samples,
+    Size,
+    Strips,
+    refuse_oversize,
+    spread,
+)
 from .pixel_size import PixelSize
 from .quiet import damage_as_error, quiet
 
@@ -248,19 +260,20 @@ class _Image:
         # Pages without a pixel that is BLANK have the type of the others, too.
         self.dtype = self.integers if self.integers in (U8, U16) and self.blank is None else F32
 
-    def pixels(self, number: int) -> Samples:
-        """Return the pixels of a page, with NaN where they are BLANK."""
+    def pixels(self, number: int, some: tuple[int, int] | None = None) -> Samples:
+        """Return the pixels of a page, or of some of its rows, with NaN where they are BLANK."""
         height, width = self._hdu.shape[-2:]
+        top, stop = some or (0, height)
         if self._hdu.kind == "COMPRESSED":
             if self._content:
                 _check_tiles(self._packed, self._table, self._content, self._name)
                 self._content = b""
             place = tuple(map(int, np.unravel_index(number, self.lead))) if self.lead else ()
-            stored: Samples = np.asarray(self._packed.section[place], self.stored)
+            stored: Samples = np.asarray(self._packed.section[(*place, slice(top, stop))], self.stored)
         else:
-            size = height * width * self.stored.itemsize
-            start = self._hdu.data + number * size
-            stored = np.frombuffer(self._data[start : start + size], self.stored).reshape(height, width)
+            start, by_row = self._hdu.data, width * self.stored.itemsize
+            first, end = (start + (number * height + row) * by_row for row in (top, stop))
+            stored = np.frombuffer(self._data[first:end], self.stored).reshape(-1, width)
         if self.integers is not None and self.blank is None:
             return (_other_sign(stored) if self.integers in _OTHER_SIGN else stored).astype(self.dtype)
         factor, offset = self.scale
@@ -342,17 +355,17 @@ class FitsPages(Pages):
         lead = self._first.lead
         return [("", side) for side in lead] if math.prod(lead) == self.count else super().axes()
 
-    def read(self, index: int, working: Any = None) -> Picture:
+    def read(self, index: int, working: Any = None, some: tuple[int, int] | None = None) -> Picture:
         number, name = self.chosen[index], self.page_name(index)
         which = bisect_right(self._starts, number) - 1
         hdu, first = self._hdus[self._chosen[which]], self._starts[which]
-        size = self.first._replace(width=hdu.shape[-1], height=hdu.shape[-2])
-        refuse_oversize(name, size, working)
+        if some is None:
+            refuse_oversize(name, self.first._replace(width=hdu.shape[-1], height=hdu.shape[-2]), working)
         with damage_as_error(name), np.errstate(over="ignore"), quiet():
             if self._open[0] != which:
                 self._open = which, _Image(self.data, hdu, self._hdus[0], name)
             image = self._open[1]
-            pixels = image.pixels(number - first)
+            pixels = image.pixels(number - first, some)
         metadata = Metadata(pixel_size=image.pixel_size, own_recipe=image.recipe)
         if index == 0 or number == first:
             is_part = len(self) < self.count or self.is_cut
@@ -362,6 +375,12 @@ class FitsPages(Pages):
         factor, offset = image.scale
         nodata = None if image.blank is None or integers is None else image.blank * factor + offset
         return Picture(pixels[None], None, MAXVAL_OF[pixels.dtype], "FITS", metadata, integers=integers, nodata=nodata)
+
+    def strips(self, index: int) -> Strips:
+        hdu = self._hdus[self._chosen[bisect_right(self._starts, self.chosen[index]) - 1]]
+        if hdu.kind == "COMPRESSED":
+            raise TooLargeError(f"{self.page_name(index)}: a compressed FITS {NOT_BY_STRIPS}")
+        return spread(self.read(index, some=(0, 1)), hdu.shape[-2], lambda *rows: self.read(index, some=rows))
 
     @property
     def container(self) -> Container:
@@ -466,14 +485,17 @@ class _Zipping(igzip.IGzipFile):
 
 
 class FitsSink(Sink):
-    """A FITS that grows by pages, with the other HDUs of the file that they are from around them."""
+    """A FITS that grows by pages, with the other HDUs of the file that they are from around them.
 
-    def __init__(self, file: BinaryIO, suffix: str, count: int) -> None:
-        self._target, self._is_compressed = file, suffix == COMPRESSED
+    With a ``height`` it grows by rows of pages that have it.
+    """
+
+    def __init__(self, file: BinaryIO, suffix: str, count: int, height: int = 0) -> None:
+        self._height, self._target, self._is_compressed = height, file, suffix == COMPRESSED
         self._file: Any = file
         if suffix.endswith(ZIPPED):
             self._file = _Zipping("", "wb", fileobj=file, mtime=0)  # type: ignore[no-untyped-call]
-        self._pages, self._left, self._counts = list[Samples](), 0, [count]
+        self._pages, self._left, self._counts = list[Samples](), 0, [count]  # rows that are left of an HDU
         self._container: Container | None = None
         self._copied = self._begun = 0  # bytes of the container, and HDUs
 
@@ -482,7 +504,7 @@ class FitsSink(Sink):
         if not self._left:
             with quiet():
                 self._begin(encoded)
-        self._left -= 1
+        self._left -= len(pixels)
         if self._is_compressed:
             self._pages.append(pixels)
         else:
@@ -513,14 +535,20 @@ class FitsSink(Sink):
             if not is_primary:
                 self._copy(self._container, hdu.start)
             self._copied = hdu.end
-        self._left = self._counts[self._begun]
+        height = self._height or picture.planes.shape[1]
+        count = self._counts[self._begun]
+        self._left = count * height
         self._begun += 1
         if self._is_compressed and is_primary:
             self._file.write(_PRIMARY)
         cards = _cards(metadata.fits)
         of_axes = [card for card in cards if re.match(rb"NAXIS\d+ *=", card)]
         lead = [fits.Card.fromstring(card).value for card in of_axes]
-        made = self._layout(picture, lead, is_primary=is_primary).tostring(endcard=False, padding=False).encode("ascii")
+        made = (
+            self._layout(picture, height, count, lead, is_primary=is_primary)
+            .tostring(endcard=False, padding=False)
+            .encode("ascii")
+        )
         made += b"".join(card for card in cards if card not in of_axes)
         made += _history(metadata.recipe.encode("ascii", "replace"), _RECIPE, _OF_RECIPE)
         if self._is_compressed:
@@ -529,12 +557,11 @@ class FitsSink(Sink):
         made += _END.ljust(CARD)
         self._file.write(made.ljust(-(-len(made) // BLOCK) * BLOCK))
 
-    def _layout(self, picture: Picture, lead: list[int], *, is_primary: bool) -> Any:
-        """Return the cards of the layout of an HDU with these axes before those of a page."""
-        height, width = picture.planes.shape[1:]
-        dtype = picture.planes.dtype
-        if math.prod(lead) != self._left:
-            lead = [self._left] if self._left > 1 else []
+    def _layout(self, picture: Picture, height: int, count: int, lead: list[int], *, is_primary: bool) -> Any:
+        """Return the cards of the layout of an HDU of ``count`` pages, with these axes before those of a page."""
+        width, dtype = picture.planes.shape[2], picture.planes.dtype
+        if math.prod(lead) != count:
+            lead = [count] if count > 1 else []
         bits, zero = 8 * dtype.itemsize, _OTHER_SIGN.get(dtype, 0)
         made = fits.Header()
         if is_primary:

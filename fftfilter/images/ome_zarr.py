@@ -42,7 +42,7 @@ from ..system import lacking
 from .formats import unfinished_zarr
 from .metadata import Metadata
 from .pages import Pages, Sink
-from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Working, refuse_oversize
+from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, Strips, Working, refuse_oversize, spread
 from .pixel_size import of_axes
 from .quiet import codec, damage_as_error, quiet
 
@@ -59,6 +59,8 @@ _LARGE, _PART, _SMALL, _MANY = 1 << 27, 16, 1 << 10, 1 << 13
 _COMPRESSORS = ("blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd")
 _V3 = ("bytes", "crc32c", "transpose")
 _SUM = 64  # bytes, more than all checksums
+# Chunks that are decoded at a time while rows are read, and rows that are halved at a time.
+_AT_ONCE, _ROWS = 2, 128
 
 
 class ZarrPages(Pages):
@@ -127,6 +129,19 @@ class ZarrPages(Pages):
         """Return where a plane lies along the axes before y and x."""
         return tuple(map(int, np.unravel_index(number, self.lead))) if self.lead else ()
 
+    def strips(self, index: int) -> Strips:
+        zarr.config.set({"async.concurrency": _AT_ONCE})
+        chunks = self.array.chunks
+        rows, deep = min(chunks[-2], self.first.height), math.prod(chunks) * self.array.dtype.itemsize
+        # Chunks that are decoded, and the rows of all levels that wait until they fill theirs.
+        waiting = 4 * self.first.width * (self.array.shards or chunks)[-2] * self._dtype.itemsize
+
+        def read(start: int, stop: int) -> Picture:
+            with damage_as_error(self.page_name(index)), np.errstate(over="ignore"):
+                return self._picture(np.asarray(self._bounded[(*self.place(self.chosen[index]), slice(start, stop))]))
+
+        return spread(read(0, 1), self.first.height, read, rows, 2 * _AT_ONCE * deep + waiting)
+
     def read(self, index: int, working: Working | None = None) -> Picture:
         number, name = self.chosen[index], self.page_name(index)
         refuse_oversize(name, self.first, working)
@@ -137,9 +152,12 @@ class ZarrPages(Pages):
                 place: Any = (*before, slice(first, first + self.thick)) if self.lead else ...
                 block = np.asarray(self._bounded[place]).reshape(-1, self.first.height, self.first.width)
                 self._block = number - last + first, block
-            pixels = self._block[1][last - first].astype(self._dtype)
+            return self._picture(self._block[1][last - first])
+
+    def _picture(self, plane: Samples) -> Picture:
         metadata = Metadata(pixel_size=self._pixel_size, dpi=self._pixel_size and self._pixel_size.dpi)
-        return Picture(pixels[None], None, MAXVAL_OF[self._dtype], "ZARR", metadata, integers=self._integers)
+        pixels = plane[None].astype(self._dtype)
+        return Picture(pixels, None, MAXVAL_OF[self._dtype], "ZARR", metadata, integers=self._integers)
 
 
 def _refuse_chunks(array: Any, name: str) -> None:
@@ -274,10 +292,11 @@ def _of_v3(codecs: Any) -> tuple[Any, ...]:
 
 
 @contextmanager
-def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrSink]:
+def growing(target: FileName, pages: ZarrPages, settings: str, *, by_rows: bool = False) -> Iterator[ZarrSink]:
     """Give a sink, choose the planes that no earlier run has written, and rename the folder when all are.
 
-    ``settings`` is a digest of what else decides the planes. Raises OSError, and ParameterError for others' folders.
+    The sink grows by planes, or ``by_rows`` of them, in their order. ``settings`` is a digest of what else decides the
+    planes. Raises OSError, and ParameterError for others' folders.
     """
     folder = unfinished_zarr(target)
     folder.mkdir(exist_ok=True)
@@ -300,7 +319,7 @@ def growing(target: FileName, pages: ZarrPages, settings: str) -> Iterator[ZarrS
         done = {int(line) for line in lines if len(line) == _LINE and line[:-1].isdigit()}
         pages.chosen = [number for number in pages.chosen if number not in done]
         try:
-            yield ZarrSink(folder, pages, journal)
+            yield ZarrSink(folder, pages, journal, by_rows=by_rows)
         finally:
             if os.fstat(journal.fileno()).st_size == len(key):
                 shutil.rmtree(folder)  # no plane is done
@@ -329,9 +348,13 @@ def part(target: FileName, pages: ZarrPages) -> Iterator[ZarrSink]:
 
 
 class ZarrSink(Sink):
-    """The levels of an OME-Zarr, which grow by planes."""
+    """The levels of an OME-Zarr, which grow by planes, or by rows of these."""
 
-    def __init__(self, folder: Path, pages: ZarrPages, journal: FileIO, *, is_part: bool = False) -> None:
+    def __init__(
+        self, folder: Path, pages: ZarrPages, journal: FileIO, *, is_part: bool = False, by_rows: bool = False
+    ) -> None:
+        self._by_rows, self._rows, self._number = by_rows, 0, 0  # rows of a plane, by its number, that are there
+        self._waiting: list[tuple[int, list[Samples]]] = []  # rows of each level, and where they begin
         self._folder, self._pages, self._journal, self._left = folder, pages, journal, iter(pages.chosen)
         self._is_part = is_part
         self._shapes = [pages.array.shape]
@@ -366,28 +389,49 @@ class ZarrSink(Sink):
         )
 
     def encode(self, picture: Picture, milliseconds: float | None) -> list[Samples]:  # noqa: ARG002
-        """Return the plane of each level."""
+        """Return the plane of each level, or rows of the finest."""
         planes = [picture.planes[0]]
-        while len(planes) < len(self._shapes):
+        while len(planes) < len(self._shapes) and not self._by_rows:
             planes.append(_halved(planes[-1]))
         return planes
 
     def add(self, encoded: list[Samples]) -> None:
-        number = next(self._left)
+        self._number = self._number if self._rows else next(self._left)
+        place = self._pages.place(self._number)
         try:
             with quiet():
-                self._levels = self._levels or [self._level(i, plane.dtype) for i, plane in enumerate(encoded)]
-            self._write(self._pages.place(number), encoded)
+                self._levels = self._levels or [self._level(i, encoded[0].dtype) for i in range(len(self._shapes))]
+            (self._write_rows if self._by_rows else self._write)(place, encoded)
         except (OSError, MemoryError):
             raise
         except Exception as error:  # zarr decodes by damaged settings of a codec that it cannot encode by
             name, said = self._pages.name, first_line(error)
             raise ReadError(f"{name}: OUT cannot be compressed as IN is ({said}); save IN anew") from error
-        self._journal.write(b"%0*d\n" % (_LINE - 1, number))
+        if not self._rows:
+            self._journal.write(b"%0*d\n" % (_LINE - 1, self._number))
 
     def _write(self, place: tuple[int, ...], planes: list[Samples]) -> None:
         for level, plane in zip(self._levels, planes, strict=True):
             level[place or ...] = plane
+
+    def _write_rows(self, place: tuple[int, ...], encoded: list[Samples]) -> None:
+        """Write rows to each level, as far as they fill its chunks: others wait for the next ones."""
+        (rows,) = encoded
+        if not self._rows:
+            self._waiting = [(0, []) for _ in self._shapes]
+        self._rows = (self._rows + len(rows)) % self._pages.first.height
+        for i, level in enumerate(self._levels):
+            start, parts = self._waiting[i]
+            parts.append(rows)
+            many, count = math.lcm(2, (level.shards or level.chunks)[-2]), sum(map(len, parts))
+            stop = count // many * many if self._rows else count
+            if not stop:
+                break
+            made = np.concatenate(parts)
+            self._waiting[i], rows = (start + stop, [made[stop:].copy()]), made[:stop]
+            parts.clear()
+            level[(*place, slice(start, start + stop))] = rows
+            rows = _halved(rows)
 
     def finish(self) -> None:
         if self._is_part:
@@ -422,6 +466,8 @@ class ZarrSink(Sink):
 
 def _halved(plane: Samples) -> Samples:
     """Return the means of 2 x 2 samples, without those that are NaN; an odd border counts twice."""
+    if len(plane) > _ROWS:  # float64 takes memory
+        return np.concatenate([_halved(plane[top : top + _ROWS]) for top in range(0, len(plane), _ROWS)])
     even = np.pad(plane, [(0, side % 2) for side in plane.shape], mode="edge")
     four = np.stack([even[i::2, j::2] for i in (0, 1) for j in (0, 1)]).astype(np.float64)
     valid = ~np.isnan(four)

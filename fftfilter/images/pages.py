@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..files.sources import Content
     from .fits import Container
-    from .picture import Picture, Size, Working
+    from .picture import Picture, Size, Strips, Working
 
 # Pixels of all pages together, twenty minutes' work, and as many for each byte of a larger file: a frame may have few
 # bytes, and pages of a TIFF may share them.
@@ -24,6 +24,9 @@ _MOST_OF_ALL, _MOST_A_BYTE = 4 * 10**10, 64
 _ASKED = r"(\d{0,18})(-?)(\d{0,18})(?::(\d{1,18}))?"
 _MOST_RUNS = 10_000
 
+
+# Why a file is not read by strips, and what to do.
+NO_STRIPS = "its format is not read by strips; save it as .tif, .fits, .pgm, .ppm, .npy or OME-Zarr"
 
 # What an output does not have, of a FITS and a JPEG 2000.
 OTHER_HDUS, PLACE = "other HDUs", "the place on Earth"
@@ -182,6 +185,10 @@ class Pages(ABC):
     @abstractmethod
     def read(self, index: int, working: Working | None = None) -> Picture:
         """Return a chosen page, counted from 0; raises ReadError, TooLargeError."""
+
+    def strips(self, index: int) -> Strips:  # noqa: ARG002
+        """Return a chosen page, to be read some rows at a time; raises ReadError, TooLargeError."""
+        raise TooLargeError(f"{self.name}: {NO_STRIPS}")
 
     def close(self) -> None:
         """Close the file, if it is read in parts."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -112,16 +113,50 @@ class Strips(NamedTuple):
     """The picture without its pixels: its planes have the shape, and take no memory."""
     rows: Callable[[int, int], Picture]
     """Returns the rows from one up to another, without metadata; for one or several threads."""
-    step: int
+    step: int = 1
     """How many rows are stored together, so that they are read together, too."""
+    beside: int = 0
+    """Bytes of memory that reading and writing take beside these rows."""
 
 
-def spread(first: Picture, height: int) -> Picture:
-    """Return a picture of so many rows, whose first one is given, as ``Strips`` has it."""
+def spread(first: Picture, height: int, rows: Callable[[int, int], Picture], step: int = 1, beside: int = 0) -> Strips:
+    """Return a picture of so many rows, whose first one is given, and the function that reads them."""
     channels, _, width = first.planes.shape
     planes = np.broadcast_to(first.planes.dtype.type(0), (channels, height, width))
     alpha = None if first.alpha is None else np.broadcast_to(first.alpha.dtype.type(1), (height, width))
-    return replace(first, planes=planes, alpha=alpha)
+
+    def samples(start: int, stop: int) -> list[Samples]:
+        part = rows(start, stop)
+        return [part.planes] if part.alpha is None else [part.planes, part.alpha]
+
+    def read(start: int, stop: int) -> Picture:
+        planes, *alpha = bands(start, stop)
+        return replace(first, planes=planes, alpha=alpha[0] if alpha else None)
+
+    bands = Bands(samples, step, height)
+    return Strips(replace(first, planes=planes, alpha=alpha), read, step, beside)
+
+
+class Bands:
+    """Arrays of rows that are stored ``step`` at a time: so they are read, and kept until others are."""
+
+    def __init__(self, read: Callable[[int, int], list[Samples]], step: int, height: int) -> None:
+        self._read, self._step, self._height = read, step, height
+        self._lock, self._band, self._kept = Lock(), -1, list[Samples]()
+
+    def __call__(self, start: int, stop: int) -> list[Samples]:
+        """Return the rows from one up to another."""
+        if self._step == 1:
+            return self._read(start, stop)
+        parts = []
+        with self._lock:
+            for band in range(start // self._step, -(-stop // self._step)):
+                first = band * self._step
+                if band != self._band:
+                    self._kept, self._band = [], -1  # first, as both would take memory
+                    self._kept, self._band = self._read(first, min(first + self._step, self._height)), band
+                parts.append([each[..., max(start - first, 0) : stop - first, :] for each in self._kept])
+        return [part[0] if len(part) == 1 else np.concatenate(part, axis=-2) for part in zip(*parts, strict=True)]
 
 
 class Depth(NamedTuple):

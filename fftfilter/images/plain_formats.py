@@ -128,24 +128,24 @@ def _picture(samples: NDArray[Any], header: Header, name: str, above: int = 0) -
     return Picture(planes, None, maxval, header.format, integers=integers)
 
 
-def strips(data: Content, name: str) -> Strips:
-    """Return the picture in a file, to be read some rows at a time; raises ReadError, TooLargeError."""
+def strips(data: Content, name: str, page: int = 0) -> Strips:
+    """Return the picture in a file, or a page, to be read some rows at a time; raises ReadError, TooLargeError."""
     header = _header(data[:_HEADER_BYTES], name, len(data))
-    if header.lead:
-        raise TooLargeError(f"{name}: an array of pages {NOT_BY_STRIPS}")
     if header.is_text or header.order == "F":
         raise TooLargeError(
             f"{name}: {'text' if header.is_text else 'an array with its columns first'} {NOT_BY_STRIPS}"
         )
-    size, start, by_row = header.size, header.start, header.size.width * header.size.channels * header.stored.itemsize
-    _check_length(data[start + size.height * by_row :], len(data), header, name)
+    size, by_row = header.size, header.size.width * header.size.channels * header.stored.itemsize
+    start = header.start + page * size.height * by_row
+    if not header.lead:
+        _check_length(data[start + size.height * by_row :], len(data), header, name)
 
     def rows(first: int, stop: int) -> Picture:
         part = header._replace(size=size._replace(height=stop - first))
         samples = np.frombuffer(data[start + first * by_row : start + stop * by_row], header.stored)
         return _picture(samples, part, name, first)
 
-    return Strips(spread(rows(0, 1), size.height), rows, 1)
+    return spread(rows(0, 1), size.height, rows)
 
 
 def _header(data: bytes, name: str, length: int | None = None) -> Header:
@@ -258,6 +258,9 @@ class NpyPages(Pages):
         start = self._header.start + self.chosen[index] * self._bytes
         samples = np.frombuffer(self.data[start : start + self._bytes], self._header.stored)
         return _picture(samples, self._header, self.page_name(index))
+
+    def strips(self, index: int) -> Strips:
+        return strips(self.data, self.page_name(index), self.chosen[index])
 
 
 def _unzipped(data: bytes, name: str) -> bytes:

@@ -19,7 +19,7 @@ from ..files.messages import FileName, as_error, shown
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
 from .formats import BY_LIBRARY, JPEG2000_STARTS, JPEG_START, JPEG_XL_STARTS, PNG_START, is_zarr
-from .pages import ALL, Asked, Pages, PaletteRule
+from .pages import ALL, NO_STRIPS, Asked, Pages, PaletteRule
 from .picture import Picture, Samples, Size, Strips, Working, refuse_missing, refuse_oversize
 from .pixel_size import files_beside, of_world_file
 
@@ -133,11 +133,7 @@ def opened(
     """
     name = shown(source, "standard input")
     if not data:
-        try:
-            from .ome_zarr import ZarrPages
-        except ImportError as error:
-            raise ReadError(f"{name}: OME-Zarr needs zarr 3: {pip_install(extra='zarr')}") from error
-        planes = ZarrPages(source, name, asked.level or 0)
+        planes = _zarr_of(source, name, asked)
         planes.choose(asked)
         return planes if asked.is_all or len(planes) > 1 else planes.read(0, working)
     if asked.level is not None:
@@ -149,6 +145,14 @@ def opened(
         found = _placed(source, found)
         found.valid = _beside(source, found) if found.valid is None else found.valid
     return found
+
+
+def _zarr_of(source: FileName, name: str, asked: Asked) -> Pages:
+    try:
+        from .ome_zarr import ZarrPages
+    except ImportError as error:
+        raise ReadError(f"{name}: OME-Zarr needs zarr 3: {pip_install(extra='zarr')}") from error
+    return ZarrPages(source, name, asked.level or 0)
 
 
 def beside(source: FileName) -> list[Path]:
@@ -214,31 +218,29 @@ def _opened(data: sources.Content, name: str, asked: Asked, working: Working | N
     return picture
 
 
-def by_strips(source: FileName, asked: Asked) -> Strips:
-    """Return the picture in a file of this machine, to be read some rows at a time.
+def in_parts(source: FileName, asked: Asked) -> Strips | Pages:
+    """Return what is chosen of a file of this machine, to be read some rows, or pages, at a time.
 
-    These are TIFF, raw PGM and PPM, and .npy. Raises TooLargeError for others, ReadError, and ParameterError for
-    several pages.
+    These are TIFF, FITS, OME-Zarr, .npy, raw PGM and PPM. Raises TooLargeError for others, and ReadError.
     """
     name = shown(source, "standard input")
-    if urls.is_url(source) or is_zarr(source) or source == "-":
+    if urls.is_url(source) or source == "-":
         raise TooLargeError(f"{name}: only files of this machine are read by strips; copy it into one")
     if _mask_of(source):
         raise TooLargeError(f"{name}: the mask beside it, a .msk file, is not read by strips; move it away")
-    data = sources.large_file(source, (*TIFF, b"P5", b"P6", plain_formats.NPY[:4]), least=1)
+    starts = (*TIFF, FITS[:4], b"P5", b"P6", plain_formats.NPY[:4])
+    data = b"" if is_zarr(source) else sources.large_file(source, starts, least=1)
     if data is None:
-        raise TooLargeError(f"{name}: its format is not read by strips; save it as .tif, .pgm, .ppm or .npy")
-    if data[:4] not in TIFF:
+        raise TooLargeError(f"{name}: {NO_STRIPS}")
+    if data and not has_pages(data):
         asked.of(1, name)
         found = plain_formats.strips(data, name)
-        return found._replace(picture=_placed(source, found.picture))
-    from .tiff_reader import TiffPages
-
-    pages = TiffPages(data, name, asked.palette)
-    pages.choose(asked)
-    if len(pages) > 1:
-        raise ParameterError(f"{name}: {len(pages)} pages, of which one at a time is read by strips: give --pages 1")
-    found = pages.strips(0)
+    else:
+        pages = _zarr_of(source, name, asked) if not data else pages_of(data, name, asked)
+        pages.choose(asked)
+        if len(pages) > 1 or (not data and asked.is_all):
+            return pages
+        found = pages.strips(0)
     return found._replace(picture=_placed(source, found.picture))
 
 

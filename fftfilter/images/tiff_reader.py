@@ -192,7 +192,6 @@ class TiffPages(Pages):
         return self._sized(picture, index)
 
     def strips(self, index: int) -> Strips:
-        """Return a chosen page, to be read some rows at a time; raises ReadError, TooLargeError."""
         name = self.page_name(index)
         with damage_as_error(name):
             page = self._page(self.chosen[index])
@@ -210,7 +209,7 @@ class TiffPages(Pages):
 
         lock = Lock()  # tifffile's pages are for one thread at a time
         step = page.tilelength if page.is_tiled else page.rowsperstrip
-        return Strips(spread(self._sized(first, index), page.imagelength), rows, min(step, page.imagelength))
+        return spread(self._sized(first, index), page.imagelength, rows, min(step, page.imagelength))
 
     def _sized(self, picture: Picture, index: int) -> Picture:
         size = self._sizes.get(self.chosen[index], self._sizes.get(0))

@@ -77,7 +77,7 @@ def encode_page(picture: Picture, coding: Coding, whole: int = 0) -> EncodedPage
         samples = _in_tiles(samples, *tile)
     rows = samples.astype(samples.dtype.newbyteorder("<"), order="C", copy=False)
     tags = picture.metadata.tiff_tags() if picture.metadata else {}
-    tags[256], tags[257] = width, whole or height
+    tags[256], tags[257] = width, height
     tags[258] = (8 * samples.dtype.itemsize,) * channels
     known = channels - extra
     tags[262] = 1 if known < 3 else 2  # black is zero, RGB
@@ -137,7 +137,7 @@ def _at_most(value: object) -> int:
 class TiffSink(Sink):
     """A TIFF that grows by pages, whose samples follow each other, as ImageJ expects; all tags come at its end.
 
-    With a ``height`` it grows by rows of one page that has it, a multiple of :func:`strip_rows` at a time.
+    With a ``height`` it grows by rows of pages that have it, a multiple of :func:`strip_rows` at a time.
     """
 
     def __init__(self, file: BinaryIO, coding: Coding, height: int = 0) -> None:
@@ -157,8 +157,9 @@ class TiffSink(Sink):
     def add(self, encoded: list[EncodedPage]) -> None:
         for page in encoded:
             at = self._file.tell()
-            if self._height and self._pages:
-                (tags, start), more = self._pages[0], page.tags
+            if self._pages and self._pages[-1][0][257] < self._height:
+                (tags, start), more = self._pages[-1], page.tags
+                tags[257] += more[257]
                 own, lengths = (_TILE_OFFSETS, _TILE_LENGTHS) if _TILE_OFFSETS in tags else (_OFFSETS, _LENGTHS)
                 tags[own] += tuple(each + at - start for each in more[own])
                 tags[lengths] += more[lengths]

@@ -223,7 +223,7 @@ def encode_plain(picture: Picture, suffix: str, height: int = 0, count: int = 1)
 def sink(file: BinaryIO, suffix: str, coding: Coding, *, count: int = 1, plays: int = 0, height: int = 0) -> Sink:
     """Return what makes a file with this extension, a key of FORMATS, grow by pages: ``count`` of them.
 
-    With a ``height`` it grows by rows of one picture that has it, in their order, as :func:`strip_rows` says.
+    With a ``height`` it grows by rows of pages that have it, in their order, as :func:`strip_rows` says.
     """
     kind = FORMATS[suffix].name
     if kind == "TIFF":
@@ -233,7 +233,7 @@ def sink(file: BinaryIO, suffix: str, coding: Coding, *, count: int = 1, plays: 
     if kind == "FITS":
         from .fits import FitsSink
 
-        return FitsSink(file, suffix, count)
+        return FitsSink(file, suffix, count, height)
     if FORMATS[suffix].is_by_library:
         from .library_formats import LibrarySink
 
@@ -251,7 +251,7 @@ def strip_rows(suffix: str, picture: Picture, depth: Depth) -> int | None:
         from .tiff_writer import strip_rows
 
         return strip_rows(picture, depth)
-    return 1 if suffix in (".pgm", ".ppm", ".pnm", ".npy") else None
+    return 1 if suffix in (".pgm", ".ppm", ".pnm", ".npy") or suffix.startswith((".fit", ".fts")) else None
 
 
 def _by_pillow(samples: Samples, format_: str, options: dict[str, object], table: Samples | None = None) -> memoryview:

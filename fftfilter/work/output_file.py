@@ -186,7 +186,7 @@ def make_output(
         volumes = Volumes(opened, filter_, suffix) if recipe.axes else None
         encoding: deque[Future[tuple[object, list[str]]]] = deque()
         try:
-            with _sink(opened, target, suffix, done.left_out) as (sink, written):
+            with sink_of(opened, target, suffix, done.left_out) as (sink, written):
                 for number, (picture, milliseconds) in enumerate(islice(reading(), 1 if share else None), start=1):
                     images.check_page(picture, number, first, suffix, name)
                     is_shown = show is not None and number == opened.middle + 1
@@ -222,15 +222,22 @@ def make_output(
 
 
 @contextmanager
-def _sink(opened: Opened, target: FileName, suffix: str, lost: list[str]) -> Iterator[tuple[Sink, Callable[[], Pages]]]:
-    """Give what takes the pages, and a function that reads them back; the target takes its place at the end."""
-    pages, recipe = opened.pages, opened.recipe
+def sink_of(
+    opened: Opened, target: FileName, suffix: str, lost: list[str], height: int = 0
+) -> Iterator[tuple[Sink, Callable[[], Pages]]]:
+    """Give what takes the pages, and a function that reads them back; the target takes its place at the end.
+
+    With a ``height`` it takes rows of pages that have it.
+    """
+    found, recipe = opened.found, opened.recipe
+    pages = found if isinstance(found, images.Pages) else None
     if os.fsdecode(target).endswith(ZARR):
         from ..images import ome_zarr
 
         assert isinstance(pages, ome_zarr.ZarrPages)  # noqa: S101  callers have asked
         is_part = len(pages) < pages.count  # the target was begun by another process
-        with ome_zarr.part(target, pages) if is_part else ome_zarr.growing(target, pages, recipe.key) as levels:
+        growing_zarr = partial(ome_zarr.growing, by_rows=bool(height))
+        with ome_zarr.part(target, pages) if is_part else growing_zarr(target, pages, recipe.key) as levels:
             yield levels, levels.written
         return
     with growing(target, opened.times, spare=opened.spare, lost=lost) as file:
@@ -239,10 +246,11 @@ def _sink(opened: Opened, target: FileName, suffix: str, lost: list[str]) -> Ite
             from .verify import as_written
 
             file.flush()
-            asked = as_written(None if recipe.strip else pages.container, suffix)
+            asked = as_written(None if recipe.strip else opened.pages.container, suffix)
             return images.pages_of(Slices(file), shown(target, "standard output"), asked)
 
-        yield images.sink(file, suffix, recipe.coding, count=len(pages), plays=pages.plays), written
+        count, plays = (len(pages), pages.plays) if pages else (1, 0)
+        yield images.sink(file, suffix, recipe.coding, count=count, plays=plays, height=height), written
 
 
 def _picture_output(

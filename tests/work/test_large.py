@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,106 +19,15 @@ import fftfilter
 import fftfilter.arrays
 import fftfilter.images
 from fftfilter import transfer as H
-from fftfilter.errors import ParameterError, TooLargeError, WriteError
-from fftfilter.output.difference import Difference
-from fftfilter.output.modes import MODES, scale_of
-from fftfilter.output.ramp import Gray
-from fftfilter.transfer.edges import grid_with
-from fftfilter.work import large
-from fftfilter.work.large import How, planned, ready
+from fftfilter.errors import ParameterError, TooLargeError
+from fftfilter.work.large import LargeFile
+from fftfilter.work.recipe import Recipe
+from tests.filters.test_strips import FILTERS, assert_same, picture
 from tests.helpers import needs, needs_posix
 
 ROOT = Path(__file__).parent.parent.parent
-FILTERS = {
-    "lowpass": H.lowpass("8px", shape="gaussian"),
-    "highpass": H.highpass(20),
-    "no constant": H.highpass(9, shape="butterworth"),
-    "bandpass": H.bandpass("30px", "4px", shape="cosine"),
-    "bandstop": H.bandstop("30px", "10px"),
-    "far columns": H.notch((0.323, -0.047)),
-    "all columns": H.stripes(33, width="0.01cyc", spare="40px"),
-    "product": H.highpass("50px", shape="gaussian") * H.notch((0.1, 0.2)),
-    "floor": H.lowpass("9px", shape="fermi").with_depth(12),
-    "everything": H.Transfer(()),
-}
-OUTPUTS = [("magnitude", None), ("magnitude", "auto"), ("keep", None), ("signed", (-90, 90)), ("real", None)]
 # In memory of this size OpenCL has no place, and strips have.
 LITTLE = "105MB"
-# In so many bytes blocks have some columns, and not all.
-ROOM = 76 << 20
-
-
-def picture(height, width, dtype=np.uint8):
-    """Return waves and noise."""
-    y, x = np.mgrid[:height, :width]
-    waves = 128 + 60 * np.sin(x / 17 + y / 50) + 40 * np.cos(y / 31 * (1 + x / width))
-    levels = (waves + np.random.default_rng(1).normal(0, 12, (height, width))).clip(0, 255)
-    return (levels / 255 * fftfilter.arrays.largest_of(np.dtype(dtype))).astype(dtype)
-
-
-def by_strips(given, transfer, folder, output="keep", scale=None, edges="wrap", **changed):
-    """Return what strips make of a picture, in blocks of a few columns; ``changed`` is of their plan."""
-    white = fftfilter.arrays.largest_of(given.dtype)
-    mode, how = MODES[output], How(output, scale_of(scale), Gray(white, given.dtype, white))
-    grid = grid_with(edges, transfer.keeping_mean() if mode.keeps_mean else transfer, *given.shape)
-    plan = planned((1, *given.shape), given.itemsize, grid, precision="single", units=(1, 1), room=ROOM)
-    read = lambda start, stop: given[None, start:stop]  # noqa: E731
-    with ready(read, lambda _: plan._replace(**changed), how, str(folder)) as large:
-        return np.concatenate([large.pixels(large.values(*strip)).pixels[0] for strip in large.plan.strips])
-
-
-def assert_same(got, wanted, step=0):
-    """Hold pixels, or floats that may be rounded to a step, to the contract."""
-    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
-    white = fftfilter.arrays.largest_of(got.dtype)
-    unit = float(np.abs(wanted).max()) if got.dtype.kind == "f" else None
-    found = Difference.of(got, wanted, white, unit=unit, step=2 * step)
-    assert found.is_right, str(found)
-
-
-@pytest.mark.parametrize("edges", ["wrap", "mirror"])
-@pytest.mark.parametrize(("output", "scale"), OUTPUTS)
-@pytest.mark.parametrize("name", FILTERS)
-@pytest.mark.parametrize("on_disk", [False, True])
-def test_strips_become_what_the_whole_becomes(tmp_path, name, output, scale, edges, on_disk):
-    given, how = picture(301, 457), {"output": output, "scale": scale, "edges": edges}
-    got = by_strips(given, FILTERS[name], tmp_path, **how, rows=23, on_disk=on_disk, threads=2)
-    with fftfilter.Filter(FILTERS[name], device="numpy", **how) as whole:
-        wanted = whole(given)
-    assert_same(got, wanted)
-    assert not [*tmp_path.iterdir()]
-
-
-@pytest.mark.parametrize("edges", ["wrap", "mirror"])
-@pytest.mark.parametrize("shape", [(1, 97), (83, 1), (2, 2), (1, 1), (130, 131), (256, 300), (17, 1000)])
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
-def test_strips_of_any_size_and_type(tmp_path, shape, dtype, edges):
-    given = picture(*shape, np.dtype(dtype))
-    for name in ("highpass", "no constant", "all columns"):
-        for output in ("magnitude", "keep"):
-            got = by_strips(given, FILTERS[name], tmp_path, output, edges=edges, rows=500 if shape[0] == 17 else 1)
-            with fftfilter.Filter(FILTERS[name], device="numpy", output=output, edges=edges) as whole:
-                assert_same(got, whole(given))
-
-
-def test_weak_detail_on_a_bright_ground_is_filtered_in_double_precision(tmp_path):
-    given = np.full((200, 210), 40000, np.uint16)
-    given[:, ::2] += 1  # the finest waves, of half a level
-    given[:100] -= 30000
-    transfer = H.bandpass("3px", "1.9px", shape="gaussian") * H.notch((0.0, 0.1))
-    got = by_strips(given, transfer, tmp_path, "magnitude", rows=50)
-    with fftfilter.Filter(transfer, precision="double", device="numpy", output="magnitude", edges="wrap") as whole:
-        assert_same(got, whole(given))
-
-
-def test_a_constant_becomes_black(tmp_path):
-    assert not by_strips(np.full((90, 70), 77, np.uint8), FILTERS["highpass"], tmp_path, "magnitude", rows=7).any()
-
-
-def test_floats_beyond_single_precision_are_filtered_all_the_same(tmp_path):
-    given = picture(60, 50, np.dtype(np.float32)) * np.float32(3e38)
-    got = by_strips(given, FILTERS["lowpass"], tmp_path, "magnitude", rows=7)
-    assert_same(got, fftfilter.lowpass(given, "8px", shape="gaussian", output="magnitude", edges="wrap"))
 
 
 # Arrays
@@ -174,12 +84,6 @@ def test_what_is_no_array_or_filter_is_refused(changed, said):
     given = {**usual, **changed}
     with pytest.raises((ParameterError, TooLargeError), match=said):
         fftfilter.filter_large(given.pop("source"), given.pop("target"), given.pop("transfer"), **given)
-
-
-@needs_posix
-def test_scratch_without_room_is_refused_before_any_work(tmp_path):
-    with pytest.raises(WriteError, match=r"bytes of scratch are needed, and .* are free: --scratch takes another"):
-        large.Spectra((1, 1 << 20, 1 << 20, 1 << 10), np.complex64, str(tmp_path))
 
 
 # Files
@@ -250,6 +154,134 @@ def test_a_file_becomes_the_same_strip_by_strip(tmp_path, kind, words):
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted([name, out, f"whole-{out}"])
 
 
+class Strips(LargeFile):
+    """A file in strips of some rows, which would fit as a whole."""
+
+    def plan(self, precision):
+        return replace(super().plan(precision), rows=self.height)
+
+
+def both_ways(folder, source, target, transfer, height=60, **options):
+    """Filter a file as a whole and by strips of a height, and return the names of both."""
+    source, whole, strips = (folder / each for each in (source, f"whole-{target}", target))
+    options = {"edges": "wrap", "output": "keep", **options}
+    fftfilter.filter_stack(source, whole, transfer, device="numpy", **options)
+    given = {name: options.pop(name) for name in ("output", "scale") if name in options}
+    recipe = Recipe(transfer, options=options, **given).fitting(source, strips)
+    large = Strips(source, strips, recipe)
+    large.height = height
+    large.write(lambda: None)
+    return strips, whole
+
+
+@pytest.mark.parametrize("kind", ["gray.tif", "tiles.tif", "color.tif", "stack.npy", "color.npy"])
+def test_pages_are_filtered_strip_by_strip_one_after_the_other(tmp_path, kind):
+    one = picture(130, 2048)  # of which a strip of a TIFF has 32 rows
+    stack = np.stack([one, one[::-1] // 2, 255 - one])
+    if kind.endswith("npy"):
+        np.save(tmp_path / kind, stack[..., None].repeat(3, 3) if kind == "color.npy" else stack)
+    else:
+        layout = {"photometric": "minisblack", "tile": (32, 32) if kind == "tiles.tif" else None}
+        tifffile.imwrite(tmp_path / kind, stack[None] if kind == "color.tif" else stack, **layout)
+    got, wanted = map(
+        tifffile.imread if kind.endswith("tif") else np.load,
+        both_ways(tmp_path, kind, f"out-{kind}", FILTERS["highpass"], 64),
+    )
+    assert_same(got, wanted)
+
+
+@needs("astropy")
+@pytest.mark.parametrize("target", ["out.fits", "out.fits.gz"])
+@pytest.mark.parametrize("kind", ["primary", "beside others", "cube", "unsigned"])
+def test_a_fits_is_filtered_strip_by_strip_as_astropy_reads_it(tmp_path, kind, target):
+    from astropy.io import fits
+
+    given = (picture(301, 203).astype(np.int16) - 100) * 100
+    table = fits.BinTableHDU.from_columns([fits.Column("n", "J", array=np.arange(99))])
+    hdus = {
+        "primary": [fits.PrimaryHDU(given)],
+        "beside others": [fits.PrimaryHDU(), table, fits.ImageHDU(given / np.float32(3), name="SCI"), table],
+        "cube": [fits.PrimaryHDU(np.stack([given, given[::-1] // 3]))],
+        "unsigned": [fits.PrimaryHDU(given.view(np.uint16))],
+    }[kind]
+    hdus[0].header["OBJECT"] = "M 31"
+    fits.HDUList(hdus).writeto(tmp_path / "in.fits")
+    files = both_ways(tmp_path, "in.fits", target, FILTERS["highpass"], output="keep")
+    with fits.open(files[0]) as got, fits.open(files[1]) as wanted:
+        assert [repr(each.header) for each in got] == [repr(each.header) for each in wanted]
+        which = 2 if kind == "beside others" else 0
+        assert_same(
+            *(np.array(each[which].data.astype(each[which].data.dtype.newbyteorder("="))) for each in (got, wanted)),
+            step=1,
+        )
+
+
+@needs("astropy")
+def test_a_fits_with_missing_pixels_or_in_tiles_is_refused_in_a_line(tmp_path):
+    from astropy.io import fits
+
+    holes = picture(90, 80).astype(np.float32)
+    holes[40, 7] = np.nan
+    fits.writeto(tmp_path / "in.fits", holes)
+    fits.CompImageHDU(picture(90, 80)).writeto(tmp_path / "tiles.fits")
+    for name, said in {
+        "in.fits": "pixels are missing in the rows",
+        "tiles.fits": "a compressed FITS is not read",
+    }.items():
+        with pytest.raises(TooLargeError, match=said):
+            LargeFile(tmp_path / name, tmp_path / "out.fits", Recipe(H.lowpass(9))).write(lambda: None)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["in.fits", "tiles.fits"]
+
+
+def ome_zarr(folder, given, chunks, levels, **coding):
+    """Write an OME-Zarr whose coarser levels are empty."""
+    import zarr
+
+    group, lead = zarr.create_group(folder), given.ndim - 2
+    for level in range(levels):
+        shape = (*given.shape[:-2], *(-(-side // 2**level) for side in given.shape[-2:]))
+        group.create_array(str(level), shape=shape, chunks=chunks, dtype=given.dtype, **coding)
+    group["0"][...] = given
+    scales = [[{"type": "scale", "scale": [1] * lead + [2**level] * 2}] for level in range(levels)]
+    datasets = [{"path": str(i), "coordinateTransformations": each} for i, each in enumerate(scales)]
+    axes = [{"name": name, "type": "space"} for name in "czyx"[-given.ndim :]]
+    group.attrs["ome"] = {"version": "0.5", "multiscales": [{"axes": axes, "datasets": datasets}]}
+
+
+@needs("zarr")
+@pytest.mark.parametrize(
+    ("shape", "chunks", "levels", "coding"),
+    [
+        ((2, 301, 203), (1, 64, 50), 4, {}),
+        ((301, 203), (33, 203), 9, {"compressors": None}),
+        ((301, 203), (32, 32), 3, {"shards": (96, 64)}),
+        ((1, 3, 150, 101), (1, 2, 64, 1000), 1, {}),
+        ((1, 900), (1, 512), 3, {}),
+        ((900, 1), (70, 1), 16, {}),
+        ((301, 203), (2000, 2000), 2, {}),
+    ],
+)
+@pytest.mark.parametrize("height", [1, 60, 1000])
+def test_an_ome_zarr_is_filtered_strip_by_strip_with_its_pyramid(tmp_path, shape, chunks, levels, coding, height):
+    import zarr
+
+    one = picture(*shape[-2:], np.dtype(np.uint16))
+    given = np.stack([one // (i + 1) for i in range(int(np.prod(shape[:-2])))]).reshape(shape)
+    ome_zarr(tmp_path / "in.zarr", given, chunks, levels, **coding)
+    files = both_ways(tmp_path, "in.zarr", "out.zarr", FILTERS["highpass"], height)
+    got, wanted = (zarr.open_group(each, mode="r") for each in files)
+    assert got.attrs.asdict() == wanted.attrs.asdict()
+    assert sorted(got) == sorted(wanted)
+    for name in wanted:
+        assert (got[name].chunks, got[name].shards, got[name].shape) == (
+            wanted[name].chunks,
+            wanted[name].shards,
+            wanted[name].shape,
+        )
+        assert_same(got[name][...], wanted[name][...])
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["in.zarr", "out.zarr", "whole-out.zarr"]
+
+
 def test_dry_run_prints_the_way_and_writes_nothing(tmp_path):
     name = saved(tmp_path, "pgm")
     code, said = run("highpass", "-n", "--memory", LITTLE, name, "-", "--format=pgm", folder=tmp_path)
@@ -291,8 +323,8 @@ def test_files_that_are_not_read_or_written_by_strips_are_refused_in_a_line(tmp_
     tifffile.imwrite(tmp_path / "masked.tif", picture(300, 301))
     tifffile.imwrite(tmp_path / "masked.tif.msk", np.tri(300, 301, dtype=np.uint8))
     given = {
-        (name, "out.png"): "a .png is written as a whole: take .tif, .pgm, .ppm or .npy",
-        ("in.png", "out.pgm"): "in.png: its format is not read by strips; save it as .tif, .pgm, .ppm or .npy",
+        (name, "out.png"): "a .png is written as a whole: take .tif, .fits, .pgm, .ppm or .npy",
+        ("in.png", "out.pgm"): "in.png: its format is not read by strips; save it as .tif, .fits, .pgm, .ppm, .npy or",
         ("turned.tif", "out.tif"): "turned, is not read by strips",
         ("masked.tif", "out.tif"): "the mask beside it, a .msk file, is not read by strips; move it away",
     }
@@ -354,6 +386,30 @@ def test_a_kill_in_any_phase_leaves_the_output_whole_or_missing_and_no_scratch(t
             assert out.stat().st_size == (tmp_path / "in.pgm").stat().st_size
     assert run(*words, folder=tmp_path)[0] == 0
     assert sorted(each.name for each in tmp_path.iterdir()) == ["in.pgm", "out.pgm", "scratch"]
+
+
+@needs("zarr")
+@needs_posix
+def test_a_killed_ome_zarr_is_missing_and_the_next_run_completes_it(tmp_path):
+    import zarr
+
+    given = np.stack([picture(2400, 2000), picture(2400, 2000)[::-1]])
+    ome_zarr(tmp_path / "in.zarr", given, (1, 256, 256), 3)
+    words = ["highpass", "--shape=butterworth", "--output=keep", "--memory=180MB", "in.zarr", "out.zarr"]
+    command = [sys.executable, "-m", "fftfilter", *words]
+    for seconds in (0.8, 1.6, 2.4):
+        with subprocess.Popen(
+            command, cwd=tmp_path, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}
+        ) as run_:
+            time.sleep(seconds)
+            run_.kill()
+            run_.communicate(timeout=60)
+        assert {each.name for each in tmp_path.iterdir()} <= {"in.zarr", "out.zarr.partial"}
+    code, said = run(*words, folder=tmp_path)
+    assert (code, "larger than memory: filtered 2 pages, each in " in said) == (0, True), said
+    wanted = [fftfilter.highpass(page, shape="butterworth", output="keep", edges="wrap") for page in given]
+    assert_same(zarr.open_array(tmp_path / "out.zarr" / "0", mode="r")[...], np.stack(wanted))
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["in.zarr", "out.zarr"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux, which tells how much memory was taken")

@@ -1,0 +1,459 @@
+"""Pictures and volumes that do not fit into memory: in strips of rows, or of pages, with the result of the whole.
+
+    read -> spectra of rows -> gains along columns -> [read again] -> rows, back -> pixels -> what grows
+
+Beyond some columns of the spectrum most transfer functions are a constant c. Only the other columns are kept, with the
+gains less c, and c times the picture is added when it is read again. They stay in memory if they fit, else in a
+temporary file: it has no name, so that a killed run leaves none. A range of the picture's own takes one more pass.
+
+Mirrored edges: the spectrum of a row and its mirror image is real but for a known phase, and is kept as real numbers.
+
+:class:`Large` has what pictures and volumes have in common: the strips of a volume are those of ``volumes.py``.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from itertools import chain
+from math import ceil, prod
+from threading import Lock
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+
+import numpy as np
+
+from .. import system
+from ..arrays import PRECISIONS
+from ..errors import TooLargeError, WriteError
+from ..output.histogram import binned, counted, ends
+from ..output.modes import MODES, Auto, Range
+from ..output.ramp import Gray, Quantized, pixels, ramps
+from ..output.rounding import NOISE, WEAK
+from ..plain import MANY, library
+from ..transfer.grid import NEGLIGIBLE
+
+if TYPE_CHECKING:
+    from ..arrays import Array
+    from ..output.modes import Output, Scale
+    from ..transfer.edges import EdgedGrid
+
+    Read = Callable[[int, int], Array]
+
+# Rows that are transformed at a time, so that they stay in a processor's cache.
+AT_ONCE = 16
+# The most columns of a block, and samples of a strip.
+COLUMNS, SAMPLES = 128, 1 << 22
+# The part of the free memory that is taken, as other programs and threads' own memory grow; that of columns.
+TAKEN, OF_COLUMNS = 0.75, 1 / 3
+# Bytes of Python with NumPy and the libraries of formats, and of those that are loaded later; those that the gains of a
+# block take beside their table; the most that strips take, as more would gain nothing.
+PROGRAM, LIBRARIES, OF_GAINS, MOST = 60 << 20, 15 << 20, 24 << 20, 1 << 34
+# How many rows are looked at to see whether single precision is enough; what exceeds it is filtered in double.
+PLACES = 8
+QUIET = np.errstate(over="ignore", invalid="ignore")
+
+
+class How(NamedTuple):
+    """What becomes of a picture."""
+
+    output: Output
+    scale: Scale | None
+    gray: Gray
+    precision: str = "single"
+
+    @property
+    def own_range(self) -> bool:
+        """Whether the range is the picture's own."""
+        return MODES[self.output].is_scaled and not isinstance(self.scale, Range)
+
+
+@dataclass(frozen=True)
+class Plan(ABC):
+    """The strips of a picture, and what they take."""
+
+    shape: tuple[int, ...]  # channels, rows, width; of a volume channels, pages, height, width
+    rows: int  # of a strip; of a volume pages
+    threads: int
+    bytes: int  # of memory
+    kept: int  # bytes of what is kept of the spectra
+    on_disk: bool
+    beyond: float  # the gain of all that is not kept
+    blocks: list[int]  # of columns, in which gains vary
+
+    name = "rows"
+
+    @abstractmethod
+    def large(self, read: Read, how: How, folder: str, **running: Any) -> Large:
+        """Return what filters these strips, which ``read`` returns; ``folder`` is that of scratch."""
+
+    @property
+    def strips(self) -> list[tuple[int, int]]:
+        """The first row of each strip, and the one behind its last."""
+        height = self.shape[1]
+        return [(start, min(start + self.rows, height)) for start in range(0, height, self.rows)]
+
+    def steps(self, how: How) -> int:
+        """Return how many strips and blocks are done until all is."""
+        return (2 + how.own_range) * len(self.strips) + self.shape[0] * len(self.blocks)
+
+    def said(self, how: How, folder: str) -> str:
+        """Return the way in words."""
+        readings = 2 + how.own_range if self.beyond else 1
+        scratch = f" and {self.kept / 1e6:,.0f} MB of scratch in {folder}" if self.on_disk else ""
+        of_rows = f"{len(self.strips)} strips of {self.rows} {self.name}"
+        way = f"{of_rows}, by {readings} reading{'s' * (readings > 1)}{scratch}"
+        program = max(PROGRAM, system.resident() + LIBRARIES)
+        return f"in {way}; {(program + self.bytes) / 1e6:,.0f} MB of memory"
+
+
+@dataclass(frozen=True)
+class PicturePlan(Plan):
+    """The strips of rows of a picture."""
+
+    grid: EdgedGrid
+    columns: int  # of a block
+
+    def large(self, read: Read, how: How, folder: str, **running: Any) -> LargePicture:
+        return LargePicture(read, self, how, folder, **running)
+
+
+def planned(
+    shape: tuple[int, int, int], itemsize: int, grid: EdgedGrid, *, precision: str, units: tuple[int, int], room: int
+) -> PicturePlan:
+    """Return the strips of a picture (channels, height, width) for so many bytes of memory; raises TooLargeError.
+
+    ``units`` are how many rows are written together, and read together and kept.
+    """
+    (channels, height, width), real = shape, PRECISIONS[precision][0].itemsize
+    number, of_columns = real * (1 if _is_real(grid) else 2), room * OF_COLUMNS
+    column = grid.height * (8 + 7 * real) + 2 * height * number
+    threads = max(1, min(system.cores(), int(of_columns / (OF_GAINS + AT_ONCE * column))))
+    columns = max(1, min(COLUMNS, _columns(grid), int((of_columns / threads - OF_GAINS) / column)))
+    blocks, beyond = _varying(grid, columns)
+    kept = channels * len(blocks) * columns * height * number
+    on_disk = kept > room / 2
+    left, chunk = room - kept * (not on_disk), AT_ONCE * grid.width * 10 * real
+    # A strip as it is read, its values, flags and pixels, and the file's bytes; others wait for their turn.
+    row = channels * (width * (3 * itemsize + real + 3) + 2 * len(blocks) * columns * number)
+    waiting = 2 * width * channels * itemsize
+
+    def taken(rows: int) -> int:
+        return rows * (threads * row + waiting) + threads * chunk + waiting * units[1] * (units[1] > 1)
+
+    unit = units[0]
+    threads = threads if taken(unit) <= left else 1
+    fits = min(height, SAMPLES // (channels * width), (left - taken(0)) // (threads * row + waiting))
+    rows = max(unit, fits // unit * unit)
+    whole = max(taken(rows), int(threads * (columns * column + OF_GAINS))) + kept * (not on_disk)
+    if whole > room:
+        raise TooLargeError(
+            f"strips of {unit} rows of {width} pixels take {whole:,} bytes, more than the {room:,} that are free for "
+            "them; give more memory, or save it in smaller strips or tiles"
+        )
+    return PicturePlan(shape, rows, threads, whole, kept, on_disk, beyond, blocks, grid, columns)
+
+
+def _is_real(grid: EdgedGrid) -> bool:
+    """Whether the spectra of rows stay real numbers, as gains do not change their phase."""
+    return grid.edges == "mirror" and grid.transfer.is_even_along_axes
+
+
+def _columns(grid: EdgedGrid) -> int:
+    """Return how many columns a spectrum of real rows has."""
+    return grid.width // 2 + (grid.edges == "wrap")
+
+
+def _varying(grid: EdgedGrid, columns: int) -> tuple[list[int], float]:
+    """Return the blocks of columns in which gains vary, and the gain of all others; 0 if there are none."""
+    transfer, high, wide, last = grid.transfer, grid.height, grid.width, _columns(grid)
+    number = ceil(last / columns)
+    if transfer.radial:
+        support = transfer.radial.support(high, wide)
+        beyond, blocks = support.beyond, list(range(min(number, ceil(support.columns / columns))))
+    else:
+        *_, beyond = (float(gain[-1, -1]) for gain in transfer.bands(high, wide, high // 2 + 1, slice(last - 1, last)))
+        limit, rows = NEGLIGIBLE * transfer.largest, high // 2 + 1 if transfer.is_even_along_axes else high
+
+        def varies(block: int) -> bool:
+            where = slice(block * columns, min((block + 1) * columns, last))
+            return any(np.abs(gain - beyond).max() > limit for gain in transfer.bands(high, wide, rows, where))
+
+        blocks = [block for block in range(number) if varies(block)]
+    return blocks, beyond if len(blocks) < number else 0.0
+
+
+class Spectra:
+    """Numbers (channels, blocks, height, columns), in memory or in a file of a folder that has no name there."""
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any, folder: str | None) -> None:
+        self._shape, self._dtype, self._folder, self._lock = shape, np.dtype(dtype), folder, Lock()
+        size, self._file = prod(shape) * self._dtype.itemsize, cast("BinaryIO", None)
+        if folder is None:
+            self._file = BytesIO()
+            self._file.seek(size)
+            self._file.write(b"\0")  # all at once, as it would grow beyond its size
+            return
+        with self._at():
+            if size > (free := shutil.disk_usage(folder).free):
+                said = f"{size:,} bytes of scratch are needed, and {free:,} are free"
+                raise WriteError(f"{folder}: {said}: --scratch takes another folder")
+            self._file = cast("BinaryIO", tempfile.TemporaryFile(dir=folder))  # noqa: SIM115  closed with the spectra
+
+    @contextmanager
+    def _at(self, channel: int = 0, block: int = 0, row: int = 0) -> Iterator[BinaryIO]:
+        _, blocks, height, columns = self._shape
+        try:
+            with self._lock:
+                if self._file:
+                    self._file.seek(((channel * blocks + block) * height + row) * columns * self._dtype.itemsize)
+                yield self._file
+        except OSError as error:
+            why = f"scratch cannot be kept there ({error.strerror}): --scratch takes another folder"
+            raise WriteError(f"{self._folder}: {why}") from error
+
+    def put(self, channel: int, block: int, row: int, values: Array) -> None:
+        """Put rows (n, columns) of a block, from one on."""
+        with self._at(channel, block, row) as file:
+            file.write(np.ascontiguousarray(values, self._dtype).data.cast("B"))
+
+    def get(self, channel: int, block: int, start: int, stop: int) -> Array:
+        """Return rows of a block."""
+        found = np.empty((stop - start, self._shape[3]), self._dtype)
+        with self._at(channel, block, start) as file:
+            file.readinto(found.data.cast("B"))  # type: ignore[attr-defined]
+        return found
+
+    def close(self) -> None:
+        """Give back the memory, or the disk."""
+        with suppress(OSError):  # of what was not written yet, on a full disk
+            self._file.close()
+
+
+class Large(ABC):
+    """What is filtered strip by strip; ``read`` returns its strips."""
+
+    def __init__(self, read: Read, plan: Any, how: How, *, submit: Any, advance: Any) -> None:
+        self._read, self.plan, self._how, self._submit, self._advance = read, plan, how, submit, advance
+        self._real, self._complex = PRECISIONS[how.precision]
+        self._ramp: Any = None
+        self.deviation = self.largest = 0.0
+
+    def in_order(self, work: Callable[..., Any], items: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """Yield the results of work on items, some of which other threads do ahead."""
+        waiting: deque[Any] = deque()
+        for item in chain(items, [None] * (self.plan.threads + 1)):
+            waiting.append(item and self._submit(work, *item))
+            if len(waiting) > self.plan.threads and (first := waiting.popleft()):
+                yield first.result()
+                self._advance()
+
+    @abstractmethod
+    def transform(self) -> None:
+        """Read all, keep what is needed of its spectrum, and multiply it by the gains."""
+
+    @abstractmethod
+    def values(self, start: int, stop: int, planes: Array | None = None) -> Array:
+        """Return a filtered strip; ``planes`` is the strip as it is, if it was read."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give back what was kept."""
+
+    def is_weak(self) -> bool:
+        """Whether what passes is so little that single precision is not enough, as far as some rows tell."""
+        if MODES[self._how.output].keeps_levels or self._real != np.float32:
+            return False
+        rows = {self.plan.shape[1] * (2 * i + 1) // (2 * PLACES) for i in range(PLACES)}
+        found = max(float(np.abs(self.values(row, row + 1)).max()) for row in rows)
+        if found <= NOISE / 2 * self.deviation:
+            return False  # nothing but rounding noise is left
+        if isinstance(self._how.scale, Range):
+            found = min(found, self._how.scale.high - self._how.scale.low)
+        return not WEAK * self.deviation <= found < np.inf
+
+    def measure(self) -> None:
+        """Make the ramp from values to pixels; a range of the picture's own takes a pass."""
+        output, scale, gray, _ = self._how
+        if MODES[output].is_values:
+            return
+        if self._how.own_range:
+            found = [*self.in_order(partial(self._extremes, *counted(*self.plan.shape[-2:])), self.items())]
+            self.largest = max(largest for largest, _ in found)
+            if isinstance(scale, Auto):
+                samples = np.concatenate([some for _, some in found], axis=1)
+                scale = ends(self.largest, binned(samples, self.largest), output, scale)
+        (self._ramp,) = ramps(output, scale if isinstance(scale, Range) else None, gray=gray)
+        self._ramp["undecided"] = 0
+        if self._ramp["of_largest"]:
+            self._ramp["stretch"] /= self.largest or 1
+            self._ramp["white"] *= self.largest or 1
+            self._ramp["of_largest"] = False
+        if self._how.own_range and self.largest <= NOISE * self.deviation:
+            self._ramp["stretch"], self._ramp["white"] = 0, np.inf
+
+    def items(self) -> Iterator[tuple[Any, ...]]:
+        """Return what the work on each strip takes: its first row, and the one behind its last."""
+        yield from self.plan.strips
+
+    def _extremes(self, rows: int, columns: int, *item: Any) -> tuple[float, Array]:
+        values, start = self.values(*item), item[0]
+        first = -start % rows if values.ndim == 3 else 0  # of volumes the rows of each page are counted
+        return float(max(values.max(), -values.min())), np.abs(values[..., first::rows, ::columns])
+
+    def pixels(self, values: Array) -> Quantized:
+        """Return values as pixels; overwrites them."""
+        return pixels(values, self._ramp, 0.0, self._how.gray.dtype)
+
+
+class LargePicture(Large):
+    """A picture (channels, height, width)."""
+
+    plan: PicturePlan
+
+    def __init__(self, read: Read, plan: PicturePlan, how: How, folder: str, **running: Any) -> None:
+        super().__init__(read, plan, how, **running)
+        self._fft = library(MANY)[0]
+        grid, (channels, height, width), last = plan.grid, plan.shape, _columns(plan.grid)
+        self._is_mirrored = grid.edges == "mirror"
+        self._dc = float(grid.transfer.gain(grid.height, grid.width, 1, 1)[0, 0])
+        kept = [np.arange(each * plan.columns, min((each + 1) * plan.columns, last)) for each in plan.blocks]
+        self._where = np.concatenate([np.empty(0, np.int64), *kept])
+        turns = np.exp(1j * np.pi / grid.width * np.arange(last)).astype(self._complex)
+        self._phase, self._turns = turns[self._where], turns[: width // 2 + 1] / 2
+        self._nearer = np.minimum(self._where, width - self._where) if self._is_mirrored else self._where
+        is_prefix = np.array_equal(self._nearer, np.arange(len(self._where)))
+        self._taken: Any = slice(len(self._where)) if is_prefix else self._nearer  # a copy less
+        three = [read(i * height // 4, i * height // 4 + 1)[:, 0, i * width // 4] for i in (1, 2, 3)]
+        self._base = np.sort(np.asarray(three, np.float64), axis=0)[1].astype(self._real)
+        number, size = self._real if _is_real(grid) else self._complex, (channels, len(kept), height, plan.columns)
+        self._spectra = Spectra(size, number, folder if plan.on_disk else None)
+
+    def transform(self) -> None:
+        ends_of = np.array([*self.in_order(self._forward, self.plan.strips)])  # the lows and highs of each channel
+        self.deviation = float(
+            max((ends_of[:, 1].max(0) - self._base).max(), (self._base - ends_of[:, 0].min(0)).max())
+        )
+        blocks = ((i, j) for i in range(self.plan.shape[0]) for j in range(len(self.plan.blocks)))
+        deque(self.in_order(self._along_columns, blocks), maxlen=0)
+
+    @QUIET
+    def _forward(self, start: int, stop: int) -> list[Array]:
+        planes, count, columns = self._read(start, stop), len(self._where), self.plan.columns
+        for channel, (plane, base) in enumerate(zip(planes, self._base, strict=True)):
+            made = np.zeros((stop - start, len(self.plan.blocks) * columns), self._complex)
+            for row in range(0, len(plane), AT_ONCE) if count else ():
+                values = np.subtract(plane[row : row + AT_ONCE], base, dtype=self._real, casting="same_kind")
+                if self._is_mirrored:  # a cosine transform is one of the even pixels and, backward, the odd ones
+                    values = np.concatenate([values[:, ::2], values[:, 1::2][:, ::-1]], axis=1)
+                made[row : row + AT_ONCE, :count] = self._fft.rfft(values, axis=1)[:, self._taken]
+            if self._is_mirrored:
+                np.conjugate(made[:, :count], out=made[:, :count], where=self._nearer != self._where)
+                made[:, :count] *= 2 * self._phase.conj()
+                made.imag = 0
+            for block in range(len(self.plan.blocks)):
+                part = made[:, block * columns : (block + 1) * columns]
+                self._spectra.put(channel, block, start, part.real if _is_real(self.plan.grid) else part)
+        return [planes.min((1, 2)).astype(np.float64), planes.max((1, 2)).astype(np.float64)]
+
+    @QUIET
+    def _along_columns(self, channel: int, block: int) -> None:
+        plan, fft, height = self.plan, self._fft, self.plan.shape[1]
+        (transfer, high, wide, _), is_real = plan.grid, _is_real(plan.grid)
+        first = plan.blocks[block] * plan.columns
+        where = slice(first, min(first + plan.columns, _columns(plan.grid)))
+        gains = transfer.gain(high, wide, high // 2 + 1 if is_real else high, where, real=self._real.str)
+        gains -= plan.beyond
+        kept = self._spectra.get(channel, block, 0, height)
+        values = kept[:, : gains.shape[1]]
+        if is_real:
+            values[:] = self._by_cosines(values, gains)
+        else:
+            values = fft.fft(np.concatenate([values, values[::-1]]) if self._is_mirrored else values, axis=0)
+            values *= gains
+            kept[:, : gains.shape[1]] = fft.ifft(values, axis=0)[:height]
+        self._spectra.put(channel, block, 0, kept)
+
+    def _by_cosines(self, values: Array, gains: Array) -> Array:
+        """Return columns of which the cosine transform is multiplied by gains (height + 1, columns)."""
+        height, half = len(values), (len(values) + 1) // 2
+        mixed = self._fft.rfft(np.concatenate([values[::2], values[1::2][::-1]]), axis=0)
+        near = np.arange(len(mixed))
+        turns = np.exp(1j * np.pi / (2 * height) * near).astype(self._complex)[:, None]
+        mixed *= turns.conj()
+        mixed.real *= gains[near]
+        mixed.imag *= gains[height - near]  # these are the numbers of the other half
+        mixed *= turns
+        mixed, made = self._fft.irfft(mixed, height, axis=0), np.empty_like(values)
+        made[::2], made[1::2] = mixed[:half], mixed[half:][::-1]
+        return made
+
+    @QUIET
+    def values(self, start: int, stop: int, planes: Array | None = None) -> Array:
+        (channels, _, width), beyond = self.plan.shape, self.plan.beyond
+        values, count = np.zeros((channels, stop - start, width), self._real), len(self._where)
+        if beyond and planes is None:
+            planes = self._read(start, stop)
+        for channel, base in enumerate(self._base):
+            parts = [self._spectra.get(channel, j, start, stop) for j in range(len(self.plan.blocks))]
+            for row in range(0, stop - start, AT_ONCE):
+                rows = slice(row, row + AT_ONCE)
+                if parts:
+                    kept = np.concatenate([part[rows] for part in parts], axis=1)[:, :count]
+                    values[channel, rows] = self._backward(kept)
+                if planes is not None and beyond:
+                    own = np.subtract(planes[channel, rows], base, dtype=self._real, casting="same_kind")
+                    values[channel, rows] += own if beyond == 1 else own * self._real.type(beyond)
+                values[channel, rows] += self._real.type(self._dc * float(base))
+        return values
+
+    def _backward(self, kept: Array) -> Array:
+        """Return the pixels of rows, less what is beyond the columns that were kept."""
+        wide, width, fft = self.plan.grid.width, self.plan.shape[2], self._fft
+        is_real, half = _is_real(self.plan.grid), (width + 1) // 2
+        kept = kept * self._phase if self._is_mirrored and not is_real else kept
+        if is_real or self._where[-1] >= len(self._where):  # columns without gains lie between
+            kept, given = np.zeros((len(kept), wide // 2 + 1), kept.dtype), kept
+            kept[:, self._where] = given
+        if not is_real:
+            return np.asarray(fft.irfft(kept, wide, axis=1)[:, :width])
+        near = np.arange(width // 2 + 1)
+        both = (kept[:, near] - 1j * kept[:, width - near]) * self._turns
+        mixed, values = fft.irfft(both, width, axis=1), np.empty((len(kept), width), self._real)
+        values[:, ::2], values[:, 1::2] = mixed[:, :half], mixed[:, half:][:, ::-1]
+        return values
+
+    def close(self) -> None:
+        self._spectra.close()
+
+
+@contextmanager
+def ready(
+    read: Read, plan: Callable[[str], Plan], how: How, folder: str, advance: Callable[[], None] = lambda: None
+) -> Iterator[Large]:
+    """Give a picture whose spectrum is filtered, again in double precision if single is not enough."""
+    with ExitStack() as stack:
+        threads = plan(how.precision).threads
+        submit = stack.enter_context(system.threads(threads, "strip")).submit if threads > 1 else system.at_once
+        while True:
+            large = plan(how.precision).large(read, how, folder, submit=submit, advance=advance)
+            try:
+                large.transform()
+                if not large.is_weak():
+                    large.measure()
+                    yield large
+                    return
+            finally:
+                large.close()
+            how = how._replace(precision="double")
+
+
+def free_room(most: int | None = None) -> int:
+    """Return the bytes that strips may take."""
+    return int(TAKEN * min(each for each in (system.free_memory(), most, MOST) if each is not None))
