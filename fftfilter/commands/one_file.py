@@ -78,7 +78,7 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
             else:
                 _filter(source, target, options, masks, outcome, is_open=is_open)
         except TooLargeError as error:
-            if source == "-" or is_url(source):
+            if source == "-" or is_url(source) or options.recipe.axes:
                 raise
             if options.memory and not system.free_memory():
                 name, given = shown(source, "-"), f"--memory {options.memory:,}"
@@ -107,9 +107,13 @@ def _filter(
     compare = options.verify is not None
     try:
         limit, device = options.input_limit, options.device
-        opened = open_input(source, options.recipe, device=device, limit=limit, compare=compare, target=target)
+        opened = open_input(
+            source, options.recipe, device=device, limit=limit, compare=compare, target=target, by_strips=True
+        )
+        way = _way(opened, target, options)
+        remark(f"{opened.name}: larger than memory: filtered {way}", quiet=options.quiet or not way)
         say_of(opened, quiet=options.quiet, verbose=options.verbose)
-        if is_open and device_choice.are_few(opened.samples):
+        if way or (is_open and device_choice.are_few(opened.samples)):
             options.device = device_choice.NUMPY
         with closing(opened), _shared(source, target, opened, options) as (share, device):
             options.device = device
@@ -173,15 +177,27 @@ def _dry_run(source: str, target: str, options: CommandOptions, outcome: Outcome
     from ..work.opened import first_of, open_input
 
     recipe = options.recipe
-    opened = open_input(source, replace(recipe, auto=None), limit=options.input_limit)
+    opened = open_input(source, replace(recipe, auto=None), limit=options.input_limit, by_strips=True)
     with closing(opened):
+        way = _way(opened, target, options)
         found, picture = opened.found, first_of(opened.found)
         outcome.status, outcome.shape, outcome.dtype = "planned", picture.planes.shape, str(picture.planes.dtype)
         has_holes = recipe.holes(picture, opened.name) is not None
         pages, decoder = (len(found), found.decoder) if isinstance(found, images.Pages) else (1, 0)
         size = memory.Pixels.of(picture.planes, pages, has_holes=has_holes, decoder=decoder)
     how = recipe.how_much(target, compare=options.verify is not None, keep=options.preview is not None)
-    click.echo(f"{opened.name} -> {shown(target, 'standard output')}: {memory.described(size, how)}", err=target == "-")
+    way = way or memory.described(size, how)
+    click.echo(f"{opened.name} -> {shown(target, 'standard output')}: {way}", err=target == "-")
+
+
+def _way(opened: Opened, target: str, options: CommandOptions) -> str:
+    """Return how volumes that do not fit into memory are filtered, in words; "" for all others."""
+    if not (opened.volumes and opened.volumes.is_large):
+        return ""
+    from ..work.output_file import folder_of
+
+    opened.volumes.scratch = folder_of(target, options.scratch)
+    return opened.volumes.said()
 
 
 def _bytes_of(source: str, options: CommandOptions) -> float:

@@ -346,30 +346,45 @@ class VolumePlan(Plan):
 
 
 def planned(
-    described: Description, shape: tuple[int, int, int, int], itemsize: int, *, precision: str, room: int
+    described: Description,
+    shape: tuple[int, int, int, int],
+    itemsize: int,
+    *,
+    precision: str,
+    room: int,
+    count: int = 1,
 ) -> VolumePlan:
-    """Return the strips of volumes (channels, pages, height, width) for so many bytes; raises TooLargeError."""
+    """Return the strips of volumes (channels, pages, height, width) for so many bytes; raises TooLargeError.
+
+    ``count`` is how many such volumes are kept at the same time.
+    """
     real = PRECISIONS[precision][0].itemsize
     (channels, depth, height, width), gains = shape, Gains(described, shape[1:])
     axes = gains.axes
     plan = VolumePlan(shape, 1, 1, 0, 0, False, gains.beyond, [], gains, not axes[0].is_long, 1)
     (down, across), many = plan.across, len(axes[0].order)
     kept = channels * many * down * across * real
-    if not plan.is_summed or kept > room / 3:
+    if not plan.is_summed or count * kept > room / 3:
         kept, plan = channels * depth * down * across * real, replace(plan, is_summed=False)
-    on_disk = not plan.is_summed and kept > room / 2
-    left = room - kept * (not on_disk)
+    on_disk = not plan.is_summed and count * kept > room / 2
+    # What all keep; that of series along time has a value of each pixel, too.
+    held = count * (kept * (not on_disk) + 8 * height * width * (len(axes) == 1))
+    left = room - held
     # One row of frequencies along z with its transforms, and its gains; a page with its transforms.
     row = across * (real * 12 * max(depth, axes[0].period * axes[0].is_long) + 24 * many)
     lines = 8 * real * LINES * sum(axis.period for axis in axes[1:] if axis.is_long)
-    page = lines + height * width * (4 * real + 8 * channels * (len(axes) == 1))
-    # A page as it is read, its values and pixels, and what is kept of it; others wait for their turn.
-    strip = channels * (height * width * (2 * itemsize + real + 3) + 2 * down * across * real)
-    waiting = 4 * channels * height * width * itemsize
-    threads = next((n for n in range(system.cores(), 1, -1) if n * (page + strip + row) + waiting <= left), 1)
-    rows = max(1, min(PAGES, depth, int((left - threads * page) // (threads * strip + waiting))))
-    columns = max(1, min(down, int(left // (threads * row))))
-    whole = max(threads * (page + rows * strip) + rows * waiting, threads * columns * row) + kept * (not on_disk)
+    page = lines + height * width * 4 * real
+    # A page in work: a copy, its values, flags, and what is kept of it. As it is read and its pixels, it waits, too.
+    strip = channels * (height * width * (itemsize + 2 * real + 3) + 2 * down * across * real)
+    waiting = 2 * channels * height * width * itemsize
+
+    def taken(threads: int, rows: int, columns: int) -> int:
+        return max(threads * (page + rows * strip) + (threads + 2) * rows * waiting, threads * columns * row)
+
+    threads = next((n for n in range(system.cores(), 1, -1) if taken(n, 1, 1) <= left), 1)
+    rows = max(1, min(PAGES, depth, (left - threads * page) // (threads * strip + (threads + 2) * waiting)))
+    columns = max(1, min(down, left // (threads * row)))
+    whole = taken(threads, rows, columns) + held
     if whole > room:
         raise TooLargeError(
             f"a page of {width} x {height} pixels, and its rows along z, take {whole:,} bytes, more than the {room:,} "

@@ -129,10 +129,16 @@ class ZarrPages(Pages):
         """Return where a plane lies along the axes before y and x."""
         return tuple(map(int, np.unravel_index(number, self.lead))) if self.lead else ()
 
-    def strips(self, index: int) -> Strips:
+    def spare(self, room: int) -> int:
         zarr.config.set({"async.concurrency": _AT_ONCE})
-        chunks = self.array.chunks
-        rows, deep = min(chunks[-2], self.first.height), math.prod(chunks) * self.array.dtype.itemsize
+        chunks = 2 * _AT_ONCE * math.prod(self.array.chunks) * self.array.dtype.itemsize
+        page = self.first.width * self.first.height * self.array.dtype.itemsize
+        parts = -(-self.thick * page // max(page, room - chunks))  # of the pages that share chunks
+        self.thick = -(-self.thick // parts)
+        return chunks + page * self.thick * (self.thick > 1)
+
+    def strips(self, index: int) -> Strips:
+        decoded, chunks = self.spare(0), self.array.chunks
         # Chunks that are decoded, and the rows of all levels that wait until they fill theirs.
         waiting = 4 * self.first.width * (self.array.shards or chunks)[-2] * self._dtype.itemsize
 
@@ -140,7 +146,7 @@ class ZarrPages(Pages):
             with damage_as_error(self.page_name(index)), np.errstate(over="ignore"):
                 return self._picture(np.asarray(self._bounded[(*self.place(self.chosen[index]), slice(start, stop))]))
 
-        return spread(read(0, 1), self.first.height, read, rows, 2 * _AT_ONCE * deep + waiting)
+        return spread(read(0, 1), self.first.height, read, min(chunks[-2], self.first.height), decoded + waiting)
 
     def read(self, index: int, working: Working | None = None) -> Picture:
         number, name = self.chosen[index], self.page_name(index)
@@ -149,6 +155,7 @@ class ZarrPages(Pages):
         first = last - last % self.thick
         with damage_as_error(name), np.errstate(over="ignore"):
             if self._block[0] != number - last + first:
+                self._block = -1, np.empty(0)  # first, as both would take memory
                 place: Any = (*before, slice(first, first + self.thick)) if self.lead else ...
                 block = np.asarray(self._bounded[place]).reshape(-1, self.first.height, self.first.width)
                 self._block = number - last + first, block

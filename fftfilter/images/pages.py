@@ -186,6 +186,10 @@ class Pages(ABC):
     def read(self, index: int, working: Working | None = None) -> Picture:
         """Return a chosen page, counted from 0; raises ReadError, TooLargeError."""
 
+    def spare(self, room: int) -> int:  # noqa: ARG002
+        """Read pages with little memory from now on; return the bytes that it takes, ``room`` if that is possible."""
+        return 0
+
     def strips(self, index: int) -> Strips:  # noqa: ARG002
         """Return a chosen page, to be read some rows at a time; raises ReadError, TooLargeError."""
         raise TooLargeError(f"{self.name}: {NO_STRIPS}")

@@ -6,7 +6,6 @@ import os
 import tempfile
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +14,7 @@ from .. import images
 from ..arrays import PRECISIONS, check_finite, check_image, gray_of, pixel_type
 from ..errors import ParameterError, TooLargeError, WriteError, check_option
 from ..files import sources
-from ..files.atomic import is_special
 from ..files.messages import as_error, shown
-from ..files.urls import is_url
 from ..filters.strips import How, free_room, planned, ready
 from ..images.formats import ZARR
 from ..images.picture import Bands
@@ -27,7 +24,7 @@ from ..text import bytes_of
 from ..transfer.edges import EDGES, grid_with
 from .done import Done
 from .opened import Frame, Opened, for_pixels_of
-from .output_file import sink_of
+from .output_file import folder_of, sink_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,13 +59,6 @@ def refused(recipe: Recipe) -> str:
         f"the {engine} engine takes the whole: leave --engine out": engine not in (None, "fused", "numpy"),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
-
-
-def folder_of(target: FileName, scratch: str | None) -> str:
-    """Return the folder of a temporary file: the one that is given, or that of a target, if it is in one."""
-    to = os.fsdecode(target)
-    is_stream = is_url(target) or to == "-" or is_special(Path(to))
-    return scratch or (tempfile.gettempdir() if is_stream else str(Path(os.path.realpath(to)).parent))
 
 
 class LargeFile:

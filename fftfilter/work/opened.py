@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..preview.report import FilterReport
     from ..transfer import Transfer
     from .recipe import Recipe
+    from .volumes import Volumes
 
 
 # The part of a picture that, if it is missing, is worth a line.
@@ -109,6 +110,7 @@ class Opened:
     target: FileName | None = None  # whose format decides what writing takes
     samples: int = 0  # of the picture, or of all pages, if these have the size of the first
     room: int = 0  # samples of the largest page for which memory was found
+    volumes: Volumes | None = None  # the pages of each, if they are filtered together
 
     def frame(self, target: FileName, *, keep: bool = False) -> Frame:
         """Return the one picture, also as it was read if ``keep``; raises WriteError if a file cannot hold it."""
@@ -258,13 +260,15 @@ def open_input(
     limit: int | None = None,
     compare: bool = False,
     target: FileName | None = None,
+    by_strips: bool = False,
 ) -> Opened:
     """Read a file, or open one of several pages, and complete the transfer function for it.
 
     ``data`` is its content and ``times`` are its own, if it was read. ``limit`` is the most bytes of a stream.
     With ``compare`` the reference has to fit into memory, too, and all that writing ``target`` takes, if it is given.
-    ``device`` transforms large pictures in which waves are
-    looked for. Raises ReadError, TooLargeError, and ParameterError for a picture that the recipe does not fit.
+    ``device`` transforms large pictures in which waves are looked for. Volumes that do not fit into memory may be
+    filtered ``by_strips``. Raises ReadError, TooLargeError, and ParameterError for a picture that the recipe does not
+    fit.
     """
     name = shown(source, "standard input")
     identity = sources.identity(source)
@@ -284,7 +288,7 @@ def open_input(
         if recipe.strip and not isinstance(found, images.Pages):
             found = found.stripped()
         if recipe.axes:
-            from .volumes import with_voxels
+            from .volumes import Volumes, with_voxels
 
             (recipe, transfer), pixel_size = with_voxels(found, recipe, first, name), None
         else:
@@ -297,6 +301,8 @@ def open_input(
         _look(opened, device)
         if recipe.depth is not None:
             opened.transfer = opened.transfer.with_depth(recipe.depth)
+        if recipe.axes:
+            opened.volumes = Volumes(opened, first, by_strips=by_strips)
     except BaseException:
         if not isinstance(data, bytes):
             data.close()

@@ -6,18 +6,22 @@ Opened -> [a thread: read, decode] -> filtered -> [threads: encode] -> a file th
 from __future__ import annotations
 
 import os
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import images, system
+from ..device_choice import NUMPY
 from ..errors import ParameterError, TooLargeError, WriteError
-from ..files.atomic import growing
+from ..files.atomic import growing, is_special
 from ..files.messages import reason, shown
 from ..files.sources import Slices
+from ..files.urls import is_url
 from ..filters.help import spelled_out
 from ..images.formats import FORMATS, ZARR
 from ..images.pages import PALETTES, hdu_of
@@ -27,7 +31,6 @@ from .done import Done
 from .missing import Missing
 from .opened import Made, filter_frames, largest, open_input
 from .recipe import Recipe
-from .volumes import Volumes
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -138,7 +141,9 @@ def filter_stack(
     images.check_output(source, target, in_place=in_place)
     recipe = recipe.fitting(source, target)
     recipe.refuse(target)
-    opened = open_input(source, recipe, target=target)
+    opened = open_input(source, recipe, target=target, by_strips=True)
+    if opened.volumes and opened.volumes.is_large:
+        opened.volumes.scratch, device = folder_of(target), NUMPY
     if in_place:
         opened.spare = ()
     with closing(opened), recipe.open_filter(opened.transfer, device) as filter_:
@@ -183,11 +188,12 @@ def make_output(
                 most = largest(filter_, opened, (picture for picture, _ in reading()))
             recipe = recipe.with_range(most)
             filter_ = filter_.with_options(scale=recipe.scale)
-        volumes = Volumes(opened, filter_, suffix) if recipe.axes else None
+        volumes = opened.volumes
+        pictures = volumes.begin(filter_, suffix, reading, advance) if volumes else reading()
         encoding: deque[Future[tuple[object, list[str]]]] = deque()
         try:
             with sink_of(opened, target, suffix, done.left_out) as (sink, written):
-                for number, (picture, milliseconds) in enumerate(islice(reading(), 1 if share else None), start=1):
+                for number, (picture, milliseconds) in enumerate(islice(pictures, 1 if share else None), start=1):
                     images.check_page(picture, number, first, suffix, name)
                     is_shown = show is not None and number == opened.middle + 1
                     frame = opened.frame_of(picture, suffix, keep=is_shown)
@@ -219,6 +225,13 @@ def make_output(
         except OSError as error:
             raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
     return done
+
+
+def folder_of(target: FileName, scratch: str | None = None) -> str:
+    """Return the folder of a temporary file: the one that is given, or that of a target, if it is in one."""
+    to = os.fsdecode(target)
+    is_stream = is_url(target) or to == "-" or is_special(Path(to))
+    return scratch or (tempfile.gettempdir() if is_stream else str(Path(os.path.realpath(to)).parent))
 
 
 @contextmanager

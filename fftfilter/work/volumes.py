@@ -5,21 +5,33 @@ Files that name the axes of their pages have a volume for each of the others, su
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import images, memory
-from ..errors import ParameterError
+from ..errors import ParameterError, TooLargeError
+from ..filters.strips import How, free_room, ready
+from ..filters.volumes import planned
+from ..output.ramp import Gray
+from ..system import lacking
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from ..arrays import Array
     from ..filters import Filter, PixelOptions
+    from ..filters.strips import Large
+    from ..filters.volumes import VolumePlan
     from ..images import Pages, Picture
     from ..transfer import Transfer
     from .opened import Frame, Opened
     from .recipe import Recipe
 
+    Read = tuple[Picture, float | None]
     Filtered = tuple[Array, tuple[float, float], float]
     """What a Made has: the planes of a page, extremes, and the part that was clipped."""
 
@@ -54,8 +66,6 @@ def with_voxels(found: Picture | Pages, recipe: Recipe, first: Picture, name: st
     axes, transfer, sizes = recipe.options["axes"], recipe.transfer, recipe.options.get("pixel_size")
     volumes_of(found, axes, name)
     assert isinstance(found, images.Pages)  # noqa: S101  else there is no volume
-    picture = memory.Pixels.of(first.planes, len(found))
-    memory.check(picture, memory.taken(picture, recipe.how_much()), name)
     if needed_by := transfer.lacks_pixel_size:
         pixel = first.metadata.pixel_size if first.metadata else None
         if sizes is None:
@@ -71,30 +81,54 @@ def with_voxels(found: Picture | Pages, recipe: Recipe, first: Picture, name: st
 
 
 class Volumes:
-    """The filtered pages of an input, volume by volume."""
+    """The filtered pages of an input, volume by volume.
 
-    def __init__(self, opened: Opened, filter_: Filter, suffix: str) -> None:
-        self._opened, self._filter, self._suffix = opened, filter_, suffix
+    If all of them take more memory than is free, volumes are filtered by strips of pages, where ``by_strips`` allows
+    it. ``scratch`` is then the folder of a temporary file. Raises TooLargeError.
+    """
+
+    def __init__(self, opened: Opened, first: Picture, *, by_strips: bool) -> None:
+        self._opened, self._first, self.scratch = opened, first, ""
         self._axes = opened.recipe.options["axes"]
-        self._volumes = {page: each for each in volumes_of(opened.found, self._axes, opened.name) for page in each}
+        self._volumes = volumes_of(opened.found, self._axes, opened.name)
         self._made: dict[int, Filtered] = {}
+        pixels = memory.Pixels.of(first.planes, len(opened.pages))
+        size = memory.taken(pixels, opened.recipe.how_much())
+        self.is_large = by_strips and lacking(size) is not None
+        self._plans: dict[Any, VolumePlan] = {}
+        if not self.is_large:
+            memory.check(pixels, size, opened.name)
+            return
+        self._described = opened.recipe.filter_for(opened.transfer).description
+        opened.room = first.planes.size
+        self.said()
+
+    def begin(
+        self, filter_: Filter, suffix: str, reading: Callable[[], Iterator[Read]], advance: Callable[[], None]
+    ) -> Iterator[Read]:
+        """Yield each page and its duration, to be filtered for a file with this extension; ``reading`` does that."""
+        self._filter, self._suffix = filter_, suffix
+        return self._reading(advance) if self.is_large else reading()
 
     def made(self, index: int) -> Filtered:
         """Return a filtered page, counted from 0; all of its volume is filtered when the first one is asked for."""
         if index not in self._made:
-            self._filter_volume(self._volumes[index])
+            self._filter_volume(next(pages for pages in self._volumes if index in pages))
         return self._made.pop(index)
 
+    def _frame(self, page: int) -> Frame:
+        frame = self._opened.frame_of(self._opened.page(page), self._suffix)
+        planes = frame.picture.planes
+        if (planes.shape, planes.dtype) != (self._first.planes.shape, self._first.planes.dtype):
+            raise ParameterError(f"{self._opened.pages.page_name(page)}: is of another size or type than its volume")
+        if self._axes != "t" and len(planes) > 1 and self._opened.recipe.mode.is_scaled:
+            name = self._opened.name
+            raise ParameterError(f"{name}: colors of a volume have no scale in common: take output keep or real")
+        return frame
+
     def _filter_volume(self, pages: list[int]) -> None:
-        opened, depth = self._opened, 0 if self._axes == "t" else 1
-        frames: list[Frame] = []
-        for page in pages:
-            frames.append(opened.frame_of(opened.page(page), self._suffix))
-            if len({(each.picture.planes.shape, each.picture.planes.dtype) for each in (frames[0], frames[-1])}) > 1:
-                raise ParameterError(f"{opened.pages.page_name(page)}: is of another size or type than its volume")
+        depth, frames = 0 if self._axes == "t" else 1, [self._frame(page) for page in pages]
         first, how = frames[0].picture, frames[0].depth
-        if depth and len(first.planes) > 1 and opened.recipe.mode.is_scaled:
-            raise ParameterError(f"{opened.name}: colors of a volume have no scale in common: take output keep or real")
         of_pixels: PixelOptions = {"dtype": how.dtype, "levels": how.maxval, "white": first.maxval}
         if any(frame.holes is not None for frame in frames):
             none = np.zeros(first.planes.shape, np.bool_)
@@ -105,3 +139,86 @@ class Volumes:
         low, high = np.transpose(self._filter.extremes())
         about = (float(low.min()), float(high.max())), float(np.mean(self._filter.clipped()))
         self._made |= {page: (planes, *about) for page, planes in zip(pages, result, strict=True)}
+
+    # By strips
+
+    def _groups(self) -> Iterator[list[list[int]]]:
+        """Yield the volumes whose pages lie between each other, such as those of channels."""
+        group: list[list[int]] = []
+        for pages in sorted(self._volumes):
+            if group and pages[0] > max(each[-1] for each in group):
+                yield group
+                group = []
+            group.append(pages)
+        yield group
+
+    def _plan(self, precision: str, count: int, pages: int) -> VolumePlan:
+        """Return the strips of one of ``count`` volumes at a time, as they were planned first."""
+        if (key := (precision, count, pages)) not in self._plans:
+            channels, height, width = self._first.planes.shape
+            shape = (1, pages, channels * height, width) if self._axes == "t" else (channels, pages, height, width)
+            beside = self._opened.pages.spare(free_room() // 3) + 2 * memory.WAITING_BYTES
+            room, itemsize = max(0, free_room() - beside), self._first.planes.itemsize
+            plan = planned(self._described, shape, itemsize, precision=precision, room=room, count=count)
+            self._plans[key] = replace(plan, bytes=plan.bytes + beside)
+        return self._plans[key]
+
+    def _how(self, dtype: np.dtype[Any], maxval: int) -> How:
+        recipe = self._opened.recipe
+        gray, precision = Gray(self._first.maxval, dtype, maxval), recipe.options.get("precision") or "single"
+        return How(recipe.output, recipe.scale, gray, precision)
+
+    def said(self) -> str:
+        """Return the way in words; raises TooLargeError."""
+        group = max(self._groups(), key=len)
+        how, several = self._how(self._first.planes.dtype, 1), f"{len(self._volumes)} volumes, each "
+        plan = self._plan(how.precision, len(group), len(group[0]))
+        return several * (len(self._volumes) > 1) + plan.said(how, self.scratch)
+
+    def _read(self, pages: list[int], start: int, stop: int) -> Array:
+        return self._planes([self._frame(page) for page in pages[start:stop]])
+
+    def _planes(self, frames: list[Frame]) -> Array:
+        """Return the planes of pages as a volume has them: channels, pages, height, width."""
+        if any(frame.holes is not None for frame in frames):
+            raise TooLargeError(
+                f"{self._opened.name}: pixels are missing, which are not filled strip by strip: give values in their "
+                "place and --missing none, or more memory"
+            )
+        planes = np.stack([frame.picture.planes for frame in frames], axis=1)
+        return np.concatenate([*planes], axis=1)[None] if self._axes == "t" else planes
+
+    def _reading(self, advance: Callable[[], None]) -> Iterator[Read]:
+        depth = self._frame(0).depth
+        how = self._how(depth.dtype, depth.maxval)
+        for group in self._groups():
+            with ExitStack() as stack:
+                place: dict[int, tuple[Large, int]] = {}
+                for pages in group:
+                    plan, read = partial(self._plan, count=len(group), pages=len(pages)), partial(self._read, pages)
+                    large = stack.enter_context(ready(read, plan, how, self.scratch))
+                    place |= {page: (large, number) for number, page in enumerate(pages)}
+                for made in large.in_order(self._strip, self._strips(place)):
+                    for page, frame, milliseconds, filtered in made:
+                        self._made[page] = filtered
+                        yield frame.picture, milliseconds
+                        advance()
+
+    def _strips(self, place: dict[int, tuple[Large, int]]) -> Iterator[tuple[Any, ...]]:
+        """Yield pages that follow each other, here and in their volume, with the volume and the first one's place."""
+        strip: list[tuple[int, Frame, float | None]] = []
+        for page in sorted(place):
+            large, number = place[page]
+            strip.append((page, self._frame(page), self._opened.pages.milliseconds))
+            if len(strip) >= large.plan.rows or place.get(page + 1) != (large, number + 1):
+                yield large, number + 1 - len(strip), strip
+                strip = []
+
+    def _strip(self, large: Large, start: int, strip: list[tuple[int, Frame, float | None]]) -> list[tuple[Any, ...]]:
+        planes = self._planes([frame for _, frame, _ in strip])
+        result = large.pixels(large.values(start, start + len(strip), planes))
+        channels, height, width = self._first.planes.shape
+        pixels = result.pixels.reshape(-1, len(strip), height if self._axes != "t" else channels * height, width)
+        about = (0.0, max(large.largest, result.largest)), result.clipped
+        pages = np.moveaxis(pixels, 1, 0).reshape(len(strip), channels, height, width)
+        return [(*each, (made, *about)) for each, made in zip(strip, pages, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 
 import numpy as np
@@ -10,10 +11,16 @@ import pytest
 import tifffile
 
 import fftfilter
+from fftfilter import system
 from fftfilter import transfer as H
-from fftfilter.errors import ParameterError
+from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.images.tiff_reader import TiffPages
+from fftfilter.work.opened import open_input
+from fftfilter.work.recipe import Recipe
 from tests.commands.conftest import run  # noqa: F401
+from tests.filters.test_strips import assert_same
+from tests.helpers import needs
+from tests.work.test_large import ome_zarr
 
 SOFT = ("lowpass", "--shape", "gaussian", "--output", "keep")
 SIZES = {"z": 0.3, "y": 0.1, "x": 0.1}
@@ -243,3 +250,60 @@ def test_a_volume_is_read_by_one_thread_alone(tmp_path, run_cli, monkeypatch):
     monkeypatch.setattr(TiffPages, "read", seen)
     run_cli(*SOFT, "--axes", "t", tmp_path / "in.tif", tmp_path / "out.tif")
     assert len(threads) == 1
+
+
+def larger_than_memory(source, target, transfer, **options):
+    """Filter a file as a whole, and in less memory than that takes, and return the name of the first."""
+    whole, how = target.with_name(f"whole-{target.name}"), {"edges": "mirror", "output": "keep", **options}
+    fftfilter.filter_stack(source, whole, transfer, device="numpy", **how)
+    with system.at_most(system.resident() + (145 << 20)):
+        with pytest.raises(TooLargeError):
+            open_input(source, Recipe(transfer, options=how))
+        fftfilter.filter_stack(source, target, transfer, **how)
+    return whole
+
+
+@pytest.mark.parametrize(
+    ("axes", "transfer", "options"),
+    [
+        ("zyx", H.lowpass("8px", shape="gaussian"), {}),
+        ("tyx", H.highpass("6px"), {"output": "magnitude", "edges": "wrap"}),
+        ("t", H.bandpass("30px", "4px", shape="butterworth"), {"output": "signed", "scale": "auto"}),
+        ("t", H.highpass("20px", shape="gaussian"), {"output": "real"}),
+        ("zyx", H.bandstop("9px", "5px", shape="cosine"), {"output": "real", "depth": 12, "precision": "double"}),
+    ],
+    ids=str,
+)
+def test_volumes_larger_than_memory_become_what_they_become_as_a_whole(axes, transfer, options, rng, tmp_path):
+    given = rng.integers(0, 9000, (6, 2, 2, 500, 510), np.uint16)  # t, z, c, y, x
+    tifffile.imwrite(tmp_path / "in.tif", given, imagej=True, metadata={"axes": "TZCYX"})
+    whole = larger_than_memory(tmp_path / "in.tif", tmp_path / "out.tif", transfer, axes=axes, **options)
+    assert_same(tifffile.imread(tmp_path / "out.tif"), tifffile.imread(whole))
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["in.tif", "out.tif", "whole-out.tif"]
+
+
+@needs("zarr")
+def test_an_ome_zarr_whose_planes_share_chunks_is_filtered_in_little_memory(rng, tmp_path):
+    import zarr
+
+    ome_zarr(tmp_path / "in.zarr", rng.integers(0, 9000, (70, 300, 310), np.uint16), (32, 128, 128), 2)
+    with zarr.open_group(tmp_path / "in.zarr", mode="r+").store as store:
+        shutil.rmtree(store.root / "0" / "c" / "1")  # missing chunks are empty
+    transfer = H.lowpass("6px", shape="gaussian")
+    whole = larger_than_memory(tmp_path / "in.zarr", tmp_path / "out.zarr", transfer, axes="zyx")
+    for level in "01":
+        got, wanted = (zarr.open_group(each, mode="r")[level][...] for each in (tmp_path / "out.zarr", whole))
+        assert_same(got, wanted)
+
+
+def test_a_volume_that_strips_do_not_filter_is_a_line_and_leaves_nothing(rng, tmp_path, run_cli):
+    stack = rng.random((60, 300, 310)).astype(np.float32)
+    stack[50, 20, 20] = np.nan
+    tifffile.imwrite(tmp_path / "in.tif", stack)
+    words = [*SOFT, "--radius", "9px", "--axes", "zyx", tmp_path / "in.tif", tmp_path / "out.tif"]
+    memory = lambda megabytes: ("--memory", str(system.resident() + (megabytes << 20)))  # noqa: E731
+    said = run_cli(*words, *memory(130), code=1)
+    assert "in.tif: larger than memory: filtered in " in said
+    assert "in.tif: pixels are missing, which are not filled strip by strip: give values in their place" in said
+    assert "and its rows along z, take" in run_cli(*words, *memory(40), code=1)
+    assert [each.name for each in tmp_path.iterdir()] == ["in.tif"]
