@@ -1,7 +1,8 @@
 """Read images through Pillow, at their own depth, and refuse truncated ones.
 
-Pillow narrows 16-bit color to the high bytes: imagecodecs reads it. Pillow refuses a file whose bytes end too early,
-but not one whose compressed data do: it leaves missing rows black or gray without an error.
+The pixels of a PNG are decoded by imagecodecs, in two thirds of the time: it refuses data that end too early, and does
+not narrow 16-bit color. Pillow refuses a file whose bytes end too early, but not one whose compressed data do: it
+leaves missing rows black or gray without an error.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import BinaryIO
+from importlib.util import find_spec
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +33,10 @@ from .quiet import DEEP, codec, open_raster, quiet_pillow
 # each; a code of GIF's 12 bits is up to 4093 pixels; a block of a JPEG, 64 pixels, takes a bit.
 _PIXELS_A_BYTE = {"PNG": 8 * 1032, "GIF": 8 * 4093 // 9, "JPEG": 8 * 64}
 _PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
-_UNSET = 167  # every sample of a PNG before it is decoded, which those keep that are missing in the file
+_OF_PIXELS = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")  # a PNG's chunks that say what its pixels are
+_WIDEST = 1_000_000  # of the pictures that libpng reads
+_HAS_CODECS = find_spec("imagecodecs") is not None  # there are systems for which pip has none
+_UNSET = 167  # every sample of a PNG before Pillow decodes it, which those keep that are missing in the file
 _SCAN, END_OF_JPEG = b"\xff\xda", b"\xff\xd9"
 _JPEG_MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd8\xff])")
 _LOSSLESS = b"\xff\xc3"
@@ -52,17 +57,16 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
         raise ReadError(f"{name}: several images in one file; give one at a time")
     if image.format == "PCX" and image.mode in ("P", "L") and data[-_PCX_PALETTE:].startswith(b"\x0c"):
         image.fp = io.BytesIO(data[:-_PCX_PALETTE])  # or Pillow would take it for rows that are missing
-    if image.format == "PNG":
-        _fill(image, _UNSET)
     # Of few or of 16 bits Pillow compares the one transparent gray with others than the file has.
     has_odd_gray = "transparency" in image.info and (image.mode in ("1", "I;16") or rawmode_of(image) in ("L;2", "L;4"))
-    is_by_codec = has_odd_gray or is_narrowed(image)  # Once loaded, the image no longer says it.
+    is_png = image.format == "PNG"
+    is_usual = is_png and _HAS_CODECS and not image.info.get("interlace") and max(image.size) <= _WIDEST
+    is_by_codec = has_odd_gray or is_narrowed(image) or is_usual  # Once loaded, the image no longer says it.
+    if is_png and not is_by_codec:
+        _fill(image, _UNSET)
     table = _table(image, palette)
-    if is_by_codec:
-        samples = _decoded(image, data)
-    elif table is None:
-        samples = read_as_it_is(image)
-    else:
+    samples = _decoded(image, data) if is_by_codec else read_as_it_is(image)
+    if table is not None:
         samples = _indices(image)
     if not is_by_codec or image.format == "JPEG":
         refuse_missing_rows(image, data)
@@ -87,13 +91,24 @@ def _opened(file: BinaryIO) -> ImageFile.ImageFile:
 
 
 def _decoded(image: ImageFile.ImageFile, data: bytes) -> Samples:
-    """Return the samples (height, width) or (height, width, channels) of a file that Pillow narrows."""
+    """Return the samples (height, width) or (height, width, channels) of a PNG, or of a file that Pillow narrows."""
     if image.format == "AVIF":
         return stretched(codec("avif_decode")(data), image.info[DEEP])
     if image.format == "JPEG":
         return _deep_jpeg(data)
-    samples: Samples = codec("png_decode")(data)
-    return samples
+    if image.mode != "P":  # which is loaded for its palette; of others text may follow the pixels
+        image.load_prepare()
+        image.load_end()
+    # Of other chunks libpng would print what it finds wrong.
+    chunks = (data[start - 8 : end + 4] for kind, start, end in chunks_of(data) if kind in _OF_PIXELS)
+    samples: Samples = codec("png_decode")(b"".join((PNG_START, *chunks)))
+    return _one_gray(samples) if image.mode == "P" else samples
+
+
+def _one_gray(colors: Samples) -> Samples:
+    """Return the colors of a palette, (height, width, 3 or 4), those that are all gray as gray, with their alpha."""
+    is_gray = (colors[..., 0] == colors[..., 1]).all() and (colors[..., 1] == colors[..., 2]).all()
+    return colors[..., 2:] if is_gray else colors
 
 
 def _deep_jpeg(data: bytes) -> Samples:
@@ -197,9 +212,7 @@ def read_as_it_is(image: ImageFile.ImageFile) -> Samples:
     mode = image.mode  # Some of Pillow's readers set it when they load.
     if mode in ("P", "PA"):
         opaque = mode == "P" and not image.has_transparency_data
-        colors = np.asarray(image.convert("RGB" if opaque else "RGBA"))
-        is_gray = (colors[..., 0] == colors[..., 1]).all() and (colors[..., 1] == colors[..., 2]).all()
-        return colors[..., 2:] if is_gray else colors
+        return _one_gray(np.asarray(image.convert("RGB" if opaque else "RGBA")))
     if mode in ("L", "RGB") and "transparency" in image.info:  # one gray or color that a PNG calls transparent
         return np.asarray(image.convert("LA" if mode == "L" else "RGBA"))
     if mode == "1":
@@ -230,12 +243,13 @@ def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes) -> None:
     """Raise ValueError if a loaded image has rows that are not in its file's bytes."""
     # The last row is missing, or every second row or column of an interlaced picture. A closer look is taken if the
     # last pixels are those that missing ones would be: of a JPEG, gray.
-    is_deep, is_missing, last = image.format == "JPEG" and is_narrowed(image), False, np.zeros((2, 1))
-    if not is_deep:
-        last = np.array([image.getpixel((max(0, image.width - i), max(0, image.height - i))) for i in (1, 2)])
+    is_deep, is_missing = image.format == "JPEG" and is_narrowed(image), False
+    places = [] if is_deep else [(max(0, image.width - i), max(0, image.height - i)) for i in (1, 2)]
+    pixels: list[Any] = [image.getpixel(place) for place in places]
+    last = [level for each in pixels for level in (each if isinstance(each, tuple) else (each,))]
     if image.format == "ICO" or (image.format == "PNG" and (image.mode == "1" or _UNSET in last)):
         is_missing = any(_lacks_rows(data[start.start() :]) for start in re.finditer(PNG_START, data))
-    elif image.format in ("JPEG", "MPO") and (is_deep or np.isin(last[0], (127, 128)).all()):
+    elif image.format in ("JPEG", "MPO") and (is_deep or {*last[: len(last) // 2]} <= {127, 128}):
         is_missing = _needs_more(data[: _jpeg_end(data)], is_deep=is_deep)
     if is_missing:
         raise ValueError("its pixels end before its last row")

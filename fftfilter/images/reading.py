@@ -48,9 +48,15 @@ def read_otherwise(file: FileName) -> Samples | None:
 
     Raises the errors of libraries.
     """
-    from .quiet import codec
+    from .quiet import codec, open_raster
 
     data = raw(file)[:]
+    if data.startswith(PNG_START):
+        from .pillow_reader import is_narrowed, read_as_it_is
+
+        image = open_raster(io.BytesIO(data), "PNG")
+        if not is_narrowed(image):
+            return read_as_it_is(image)
     known = ((TIFF, "tiff_decode"), (PNG_START, "png_decode"), (JPEG2000_STARTS, "jpeg2k_decode"))
     return next((codec(name)(data) for start, name in known if data.startswith(start)), None)
 

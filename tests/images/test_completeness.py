@@ -36,7 +36,17 @@ def refusal(data, name="x"):
 def test_a_png_of_fewer_rows_with_right_checksums(bits):
     rows = zlib.compress(bytes(40 * (1 + -(-47 * bits // 8))))
     file = png(png_header(47, 60, bits=bits), (b"IDAT", rows), (b"IEND", b""))
-    assert "its pixels end before its last row" in refusal(file)
+    assert "Not enough image data" in refusal(file)
+
+
+def test_a_png_of_fewer_rows_that_is_too_wide_for_libpng():
+    for height, whole in (3, True), (4, False):
+        rows = zlib.compress(bytes(3 * (1 + 1_000_001)))
+        file = png(png_header(1_000_001, height, bits=8), (b"IDAT", rows), (b"IEND", b""))
+        if whole:
+            assert decode(file, "x").planes.shape == (1, 3, 1_000_001)
+        else:
+            assert refusal(file)
 
 
 def test_an_icon_whose_png_has_fewer_rows():

@@ -320,3 +320,13 @@ def test_pillows_log_stays_off_standard_error(tmp_path):
     )
     done = python(code, cwd=tmp_path)
     assert (done.stdout, done.stderr) == (b"refused\n", b"")
+
+
+def test_libpng_prints_nothing_of_odd_chunks_and_text_behind_the_pixels_is_read(capfd):
+    odd = [(b"iCCP", b"x\0\0" + zlib.compress(bytes(200))), (b"oFFs", b"12"), (b"bKGD", b"")]
+    pixels, text = (b"IDAT", zlib.compress(b"\0\7\0\x09")), (b"tEXt", b"Title\0behind")
+    for more in [], odd:
+        found = decode(png(png_header(1, 2), *more, pixels, text, (b"IEND", b"")), "x.png")
+        assert found.planes.tolist() == [[[7], [9]]]
+        assert found.metadata.text == {"Title": "behind"}
+    assert capfd.readouterr().err == ""
