@@ -76,7 +76,7 @@ def device_bytes(device: Device, shape: tuple[int, int, int], *, real: bool, inv
     if not device.is_gpu:
         from .cpu import program
 
-        return sum(program.plan(device, height, width, inverses=inverses).buffers(count, 1, level))
+        return sum(program.plan(device, height, width, count=count, inverses=inverses).buffers(count, 1, level))
     from .gpu.plan import plan
 
     pixels = count * height * width

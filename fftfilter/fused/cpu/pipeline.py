@@ -51,7 +51,7 @@ class FusedCpuPipeline:
     """The whole filter for a stack of images on a CPU.
 
     The transfer function has to be even: the result is real. ``lanes`` is how many floats a vector register holds,
-    ``workers`` how many work-items share the work; both are the device's by default. ``part_bytes`` is for the plan.
+    ``workers`` how many work-items share the work; the plan has a default of both. ``part_bytes`` is for the plan.
     With ``edges`` of "mirror" a transfer function that is not even along each axis takes two inverse transforms.
     """
 
@@ -71,8 +71,8 @@ class FusedCpuPipeline:
         self.launcher, self.stack, self._edges = launcher, stack, edges
         count, height, width = stack.shape
         self._needs_two_inverses = self._needs_two(transfer)
-        size, inverses = (height, width), 2 if self._needs_two_inverses else 1
-        self.plan = plan(launcher.device, *size, lanes=lanes, workers=workers, part_bytes=part_bytes, inverses=inverses)
+        size, how = (height, width), {"part_bytes": part_bytes, "inverses": 2 if self._needs_two_inverses else 1}
+        self.plan = plan(launcher.device, *size, count=count, lanes=lanes, workers=workers, **how)
         strips, workspaces, *_ = buffers = self.plan.buffers(count, stack.pixel.itemsize, stack.out.itemsize)
         launcher.device.check_memory(str(stack), buffers)
         self._strips, x = (launcher.wrap(aligned((size,), np.dtype(np.uint8))) for size in (strips, workspaces))

@@ -33,6 +33,8 @@ SPARE_ROWS = 17
 # Bytes of a line of the cache, and how many tasks for each worker divide the work evenly enough.
 LINE = 64
 TASKS = 4
+# Pixels for each worker: to wake another one for fewer takes longer than they do.
+PIXELS_A_WORKER = 1 << 13
 # Gains that mirrored_mask.cl has at once: at two positions of 32 pairs, of both frequencies, even and odd.
 MIRRORED_GAINS = 2 * 32 * 2 * 2
 # Bytes of a part of a transform. The first cache has 32 KB or more; the rest is for twiddle factors and gains.
@@ -121,21 +123,23 @@ def plan(
     height: int,
     width: int,
     *,
+    count: int = 1,
     lanes: int | None = None,
     workers: int | None = None,
     part_bytes: int = PART_BYTES,
     inverses: int = 1,
 ) -> FusedCpuPlan:
-    """Return the plan for a size on a device.
+    """Return the plan for ``count`` images of a size on a device.
 
-    ``lanes`` are by default those of the device's registers, ``workers`` its compute units. Smaller parts make small
-    images take the path of large ones. ``inverses`` is how often an image is transformed back.
+    ``lanes`` are by default those of the device's registers, ``workers`` its compute units, of which few pixels take
+    fewer. Smaller parts make small images take the path of large ones. ``inverses`` is how often an image is transformed
+    back.
     """
     lanes = lanes or vector_width(device)
     part = part_bytes // (8 * lanes)
     # At least one stage of the columns is done on the whole: the one that reads pixels.
     columns, rows = mixed_radix.plan(height, part, 1), mixed_radix.plan(width, part, 0)
-    workers = workers or device.cl_device.max_compute_units
+    workers = workers or min(device.cl_device.max_compute_units, -(-count * height * width // PIXELS_A_WORKER))
     return FusedCpuPlan(height, width, lanes, workers, columns, rows, inverses)
 
 
