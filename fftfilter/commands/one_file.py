@@ -82,7 +82,8 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
                 raise
             if options.memory and not system.free_memory():
                 name, given = shown(source, "-"), f"--memory {options.memory:,}"
-                why = "is no more than the program takes without a picture: give more, such as 200MB"
+                enough = f"{max(2, -(-2 * options.memory // 10**8)) * 100}MB"
+                why = f"is no more than the program takes without a picture: give more, such as {enough}"
                 raise TooLargeError(f"{name}: {given} {why}") from error
             too_large = str(error)
         if too_large:  # the error, and with it all that was in memory, is gone

@@ -280,7 +280,7 @@ def _links(page: str) -> dict[tuple[str, bool], None]:
 
     text, found = content(page, LONGEST_PAGE), dict[tuple[str, bool], None]()
     if len(text) == LONGEST_PAGE:
-        raise OSError(errno.EFBIG, f"its page of links has more than {LONGEST_PAGE:,} bytes")
+        raise OSError(None, f"its page of links has more than {LONGEST_PAGE:,} bytes; give the URLs of its files")
     for each in _LINK.finditer(text.decode(errors="replace")):
         with suppress(ValueError):  # no URL at all
             link = urljoin(page, unescape(each[each.lastindex or 0]).strip()).partition("#")[0]
