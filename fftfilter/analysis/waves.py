@@ -27,8 +27,9 @@ FEWEST, SHORTEST = 1.8, 10.0
 NEAR, FAR, STANDS_OUT, FURTHER, HARMONIC, DIFFERS = 2.5, 12, 10**1.25, 10**1.55, 10**1.2, 10**-1.2
 # Waves of a picture, and multiples of one that belong to it.
 MOST, MULTIPLES = 4, (2, 3, 4)
-# In four of five groups, and in each third of many periods, a wave has at least this part of its amplitude.
-EVERYWHERE, MANY = 0.35, 6.0
+# In four of five groups, and in each third of many periods, a wave has at least this part of its amplitude. Without it,
+# at most this part of its power is left so many bins around it: more is left of slopes, and of waves that vary.
+EVERYWHERE, MANY, LEFT, REACH = 0.35, 6.0, 0.2, 3.5
 # Periods are multiples of each other up to this part. At so many cycles across the columns or more, the power of a
 # wave's amplitude has a peak of this part of that of its mean, and of so many times the others, if it is of dots.
 ALIKE, COARSE, ALTERNATES, SHARP = 0.03, 6, 0.1, 25.0
@@ -115,6 +116,7 @@ class _Candidate:
     def __init__(self, steps: Floats) -> None:
         self._steps, n = steps, len(steps)
         halves = np.stack([np.median(steps[:, i::2], axis=1) for i in (0, 1)])
+        self._mean = halves.mean(axis=0)
         spectra = np.fft.rfft((halves - halves.mean(axis=1, keepdims=True)) * window(n), FINE * n, axis=1)
         self._power = np.abs(spectra.mean(axis=0)) ** 2
         self._apart = np.abs(spectra[0] - spectra[1]) ** 2 / 4
@@ -135,18 +137,24 @@ class _Candidate:
 
     @property
     def is_wave(self) -> bool:
-        """Whether it stands out, is the same in both halves, and everywhere in the picture."""
-        k = self._k
+        """Whether it is the same in both halves, and everywhere in the picture."""
+        k, n = self._k, len(self._mean)
         if not self.is_inside or self._apart[k] > DIFFERS * self._power[k]:
             return False
         whole = _amplitudes(self._steps, self.f)
         mean = _middle(whole)
-        parts = float(np.quantile((whole * mean.conjugate()).real, 0.2))
+        parts = [float(np.quantile((whole * mean.conjugate()).real, 0.2))]
         if self.f * len(self._steps) >= MANY:
             ends = np.linspace(0, len(self._steps), 4).astype(np.intp)
             thirds = [_middle(_amplitudes(self._steps[a:b], self.f, a)) for a, b in pairwise(ends)]
-            parts = min(parts, *((each * mean.conjugate()).real for each in thirds))
-        return bool(parts > EVERYWHERE * abs(mean) ** 2)
+            parts += [(each * mean.conjugate()).real for each in thirds]
+        if min(parts) <= EVERYWHERE * abs(mean) ** 2:
+            return False
+        turned, weights = 2 * np.pi * self.f * np.arange(n), window(n).astype(np.float64)
+        waves = np.stack([np.cos(turned), np.sin(turned), np.ones(n)], axis=1) * weights[:, None]
+        rest = self._mean * weights - waves @ np.linalg.lstsq(waves, self._mean * weights)[0]
+        left = np.abs(np.fft.rfft(rest, FINE * n)[max(0, k - round(REACH * FINE)) : k + round(REACH * FINE) + 1]) ** 2
+        return bool(left.max() < LEFT * self._power[k])
 
     @property
     def multiples(self) -> list[float]:

@@ -47,6 +47,12 @@ def test_flicker_is_a_gain(scene, bands):
     assert rms(faulty * np.exp(-found[0].profile[:, None]) / scene - 1) < 0.4 * rms(faulty / scene - 1)
 
 
+def test_a_hill_of_light_is_no_wave(rng):
+    y = np.arange(500)[:, None] + np.zeros(300)
+    for hill in (np.exp(-(((y - 200) / 60) ** 2)), np.sin(3 * np.pi * (y / 500) ** 2) * y / 500):
+        assert waves_along(np.rint(60 + 150 * hill + rng.normal(0, 1, y.shape)), None) == ([], [])
+
+
 @pytest.mark.parametrize(("factor", "offset"), [(1e-6, 0.0), (1e3, 5e4), (50.0, -9000.0)])
 def test_units_and_offsets_do_not_matter(scene, factor, offset):
     faulty = scene + hum(31, 5) + 4 * np.sin(2 * np.pi * (ROWS / 9.3 + np.arange(300) / 7.1))
