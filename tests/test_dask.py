@@ -16,6 +16,7 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.filters import libraries
+from tests.filters.test_strips import assert_same
 from tests.helpers import Alone, Imported, needs
 
 pytestmark = needs("dask")
@@ -182,3 +183,41 @@ def test_without_dask_one_line_says_what_is_missing(monkeypatch):
     monkeypatch.delitem(sys.modules, "fftfilter.dask")
     with pytest.raises(ParameterError, match=r"needs Dask: .* -m pip install 'fftfilter-opencl\[cluster\]'"):
         __import__("fftfilter.dask")
+
+
+@pytest.mark.parametrize("chunks", [(50, 40), (300, 10), (7, 211)])
+@pytest.mark.parametrize(
+    ("transfer", "options"),
+    [
+        (H.lowpass("8px", shape="gaussian"), {}),
+        (H.highpass(20), {"edges": "wrap"}),
+        (H.highpass("9px", shape="butterworth"), {"output": "real"}),
+        (H.notch((0.1, 0.2)) * H.lowpass("4px"), {"output": "signed", "scale": (-90, 90)}),
+    ],
+    ids=str,
+)
+def test_a_large_image_is_filtered_in_bands_of_its_chunks(rng, chunks, transfer, options):
+    import dask
+
+    image = rng.integers(0, 65536, (300, 211), np.uint16)
+    with fftfilter.Filter(transfer, device="numpy", **options) as filter_:
+        wanted = filter_(image)
+        with dask.config.set({"array.chunk-size": "20kB"}):
+            got = filter_(da.from_array(image, chunks=chunks))
+    assert max(map(len, got.chunks)) > 1
+    assert got.dtype == wanted.dtype
+    for scheduler in ("threads", "processes"):
+        assert_same(got.compute(scheduler=scheduler), wanted)
+
+
+def test_a_large_image_whose_filter_looks_at_all_of_it_becomes_one_chunk(rng):
+    import dask
+
+    image = rng.integers(0, 255, (90, 80), np.uint8)
+    with dask.config.set({"array.chunk-size": "1kB"}):
+        got = fd.highpass(da.from_array(image, chunks=(30, 30)), 9, output="magnitude", **BOOK)
+        assert got.numblocks == (1, 1)
+        holes = da.from_array(np.where(image > 250, np.nan, image).astype(np.float32), chunks=(30, 30))
+        with pytest.raises(ParameterError, match="NaN or infinite"):
+            fd.lowpass(holes, 9).compute(scheduler="synchronous")
+    np.testing.assert_array_equal(got.compute(), fftfilter.highpass(image, 9, output="magnitude", **BOOK))

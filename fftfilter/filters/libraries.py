@@ -1,7 +1,7 @@
 """Images in arrays of other libraries than NumPy: the result is an array of the same library.
 
 xarray   names, coordinates and attributes stay; the dimensions y and x are the image's, wherever they stand
-Dask     filtered later, chunk by chunk, as docs/python.md says
+Dask     filtered later, chunk by chunk, or a large image in bands of all of its chunks, as docs/python.md says
 others   by NumPy's protocols: in by ``__array__`` or ``__dlpack__``, out by ``__array_wrap__`` or
          ``__array_namespace__``; NumPy's if the library has neither of the last two
 """
@@ -11,12 +11,18 @@ from __future__ import annotations
 import copy
 import sys
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import as_numpy, check_image
+from ..arrays import as_numpy, check_finite, check_image, gray_of, pixel_type
+from ..device_choice import NUMPY
+from ..engine import FUSED, name_of
 from ..errors import ParameterError, is_masked
+from ..region import RegionOptions
+from ..transfer.edges import grid_with
+from .strips import MOST, How, LargePicture, planned
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -79,6 +85,8 @@ def later(filter_: Filter, images: Any, channel_axis: int | None = None, missing
     from dask.array import asarray, map_blocks
     from dask.base import tokenize
 
+    if missing is None and channel_axis is None and _is_for_bands(filter_, images):
+        return _in_bands(filter_, images, of_call)
     if filter_.volume:
         whole = images.rechunk(dict.fromkeys(filter_.volume.places(images), -1))
     else:
@@ -95,6 +103,58 @@ def later(filter_: Filter, images: Any, channel_axis: int | None = None, missing
     key = tokenize(type(filter_), filter_.transfer, filter_.options)
     of_call |= {"channel_axis": channel_axis, "missing": None if missing is None else as_numpy(missing)}
     return map_blocks(_filter_block, whole, each, filter_, key, of_call, dtype=empty.dtype, meta=empty)
+
+
+def _is_for_bands(filter_: Filter, image: Any) -> bool:
+    """Whether an image is split among chunks, larger than one of Dask's, and filtered without a look at the whole."""
+    from dask import config
+    from dask.utils import parse_bytes
+
+    is_large = image.nbytes > parse_bytes(config.get("array.chunk-size"))
+    if not (is_large and image.ndim == 2 and max(image.numblocks) > 1 and image.dtype == pixel_type(image.dtype)):
+        return False
+    described, (transfer, options) = filter_.description, (filter_.transfer, filter_.options)
+    whole = (*RegionOptions.__annotations__, "axes", "auto", "channels", "ignore", "ratio")
+    takes_whole = transfer.is_fitted or transfer.is_by_channel or not transfer.is_even or any(map(options.get, whole))
+    has_range = How(described.output, described.scale, gray_of({}, image.dtype)).own_range
+    return not (filter_.fixed or takes_whole or has_range) and name_of(options) in (FUSED, NUMPY)
+
+
+def _in_bands(filter_: Filter, image: Any, of_call: dict[str, Any]) -> Any:
+    """Return an image filtered in bands of its rows and of the columns of its spectrum, in double precision."""
+    from dask import config
+    from dask.array import map_blocks
+    from dask.utils import parse_bytes
+
+    described, shape = filter_.description, (1, *image.shape)
+    grid = grid_with(described.edges, described.on_grid, *image.shape)
+    plan = planned(shape, image.dtype.itemsize, grid, precision="double", units=(1, 1), room=MOST)
+    how = How(described.output, described.scale, gray_of(of_call, image.dtype), "double")
+    zeros = partial(np.zeros, (1, 1, shape[2]))
+    large = LargePicture(lambda *_: zeros(), plan, how, "", submit=None, advance=None)
+    large.measure()
+    size = parse_bytes(config.get("array.chunk-size")) // (16 // image.dtype.itemsize)
+    rows = image.rechunk({0: "auto", 1: -1}, block_size_limit=size)
+    chunks = rows.chunks[0], (len(plan.blocks) * plan.columns,)
+    kept = rows.map_blocks(_spectrum, large, dtype=large.number, chunks=chunks, meta=np.empty((0, 0), large.number))
+    kept = kept.rechunk({0: -1, 1: plan.columns}).map_blocks(_along, large, dtype=large.number, meta=kept._meta)
+    kept = kept.rechunk({0: rows.chunks[0], 1: -1})
+    meta = np.empty((0, 0), filter_.type_of_result(image.dtype, of_call.get("dtype")))
+    return map_blocks(_pixels, kept, rows, large, meta.dtype, dtype=meta.dtype, chunks=rows.chunks, meta=meta)
+
+
+def _spectrum(rows: Array, large: LargePicture) -> Array:
+    if rows.dtype.kind == "f":
+        check_finite(rows)
+    return large.spectrum(rows, 0.0)
+
+
+def _along(columns: Array, large: LargePicture, block_id: tuple[int, int]) -> Array:
+    return large.along(columns.copy(), block_id[1])
+
+
+def _pixels(kept: Array, rows: Array, large: LargePicture, dtype: np.dtype[Any]) -> Array:
+    return large.pixels(large.back(kept, 0.0, rows)).pixels.astype(dtype, copy=False)
 
 
 _one_chunk_at_a_time = threading.Lock()

@@ -332,10 +332,12 @@ class LargePicture(Large):
         self._taken: Any = slice(len(self._where)) if is_prefix else self._nearer  # a copy less
         three = [read(i * height // 4, i * height // 4 + 1)[:, 0, i * width // 4] for i in (1, 2, 3)]
         self._base = np.sort(np.asarray(three, np.float64), axis=0)[1].astype(self._real)
-        number, size = self._real if _is_real(grid) else self._complex, (channels, len(kept), height, plan.columns)
-        self._spectra = Spectra(size, number, folder if plan.on_disk else None)
+        self.number = self._real if _is_real(grid) else self._complex
+        self._size, self._folder = (channels, len(kept), height, plan.columns), folder if plan.on_disk else None
+        self._spectra: Any = None
 
     def transform(self) -> None:
+        self._spectra = Spectra(self._size, self.number, self._folder)
         ends_of = np.array([*self.in_order(self._forward, self.plan.strips)])  # the lows and highs of each channel
         self.deviation = float(
             max((ends_of[:, 1].max(0) - self._base).max(), (self._base - ends_of[:, 0].min(0)).max())
@@ -343,34 +345,42 @@ class LargePicture(Large):
         blocks = ((i, j) for i in range(self.plan.shape[0]) for j in range(len(self.plan.blocks)))
         deque(self.in_order(self._along_columns, blocks), maxlen=0)
 
-    @QUIET
     def _forward(self, start: int, stop: int) -> list[Array]:
-        planes, count, columns = self._read(start, stop), len(self._where), self.plan.columns
+        planes, columns = self._read(start, stop), self.plan.columns
         for channel, (plane, base) in enumerate(zip(planes, self._base, strict=True)):
-            made = np.zeros((stop - start, len(self.plan.blocks) * columns), self._complex)
-            for row in range(0, len(plane), AT_ONCE) if count else ():
-                values = np.subtract(plane[row : row + AT_ONCE], base, dtype=self._real, casting="same_kind")
-                if self._is_mirrored:  # a cosine transform is one of the even pixels and, backward, the odd ones
-                    values = np.concatenate([values[:, ::2], values[:, 1::2][:, ::-1]], axis=1)
-                made[row : row + AT_ONCE, :count] = self._fft.rfft(values, axis=1)[:, self._taken]
-            if self._is_mirrored:
-                np.conjugate(made[:, :count], out=made[:, :count], where=self._nearer != self._where)
-                made[:, :count] *= 2 * self._phase.conj()
-                made.imag = 0
+            made = self.spectrum(plane, base)
             for block in range(len(self.plan.blocks)):
-                part = made[:, block * columns : (block + 1) * columns]
-                self._spectra.put(channel, block, start, part.real if _is_real(self.plan.grid) else part)
+                self._spectra.put(channel, block, start, made[:, block * columns : (block + 1) * columns])
         return [planes.min((1, 2)).astype(np.float64), planes.max((1, 2)).astype(np.float64)]
 
-    @QUIET
     def _along_columns(self, channel: int, block: int) -> None:
+        kept = self._spectra.get(channel, block, 0, self.plan.shape[1])
+        self._spectra.put(channel, block, 0, self.along(kept, block))
+
+    @QUIET
+    def spectrum(self, plane: Array, base: float) -> Array:
+        """Return the columns that are kept of the spectra of rows, less a base."""
+        count, made = len(self._where), np.zeros((len(plane), len(self.plan.blocks) * self.plan.columns), self._complex)
+        for row in range(0, len(plane), AT_ONCE) if count else ():
+            values = np.subtract(plane[row : row + AT_ONCE], base, dtype=self._real, casting="same_kind")
+            if self._is_mirrored:  # a cosine transform is one of the even pixels and, backward, the odd ones
+                values = np.concatenate([values[:, ::2], values[:, 1::2][:, ::-1]], axis=1)
+            made[row : row + AT_ONCE, :count] = self._fft.rfft(values, axis=1)[:, self._taken]
+        if self._is_mirrored:
+            np.conjugate(made[:, :count], out=made[:, :count], where=self._nearer != self._where)
+            made[:, :count] *= 2 * self._phase.conj()
+            made.imag = 0
+        return made.real if _is_real(self.plan.grid) else made
+
+    @QUIET
+    def along(self, kept: Array, block: int) -> Array:
+        """Return the columns of a block, of all rows, multiplied by the gains; overwrites them."""
         plan, fft, height = self.plan, self._fft, self.plan.shape[1]
         (transfer, high, wide, _), is_real = plan.grid, _is_real(plan.grid)
         first = plan.blocks[block] * plan.columns
         where = slice(first, min(first + plan.columns, _columns(plan.grid)))
         gains = transfer.gain(high, wide, high // 2 + 1 if is_real else high, where, real=self._real.str)
         gains -= plan.beyond
-        kept = self._spectra.get(channel, block, 0, height)
         values = kept[:, : gains.shape[1]]
         if is_real:
             values[:] = self._by_cosines(values, gains)
@@ -378,7 +388,7 @@ class LargePicture(Large):
             values = fft.fft(np.concatenate([values, values[::-1]]) if self._is_mirrored else values, axis=0)
             values *= gains
             kept[:, : gains.shape[1]] = fft.ifft(values, axis=0)[:height]
-        self._spectra.put(channel, block, 0, kept)
+        return kept
 
     def _by_cosines(self, values: Array, gains: Array) -> Array:
         """Return columns of which the cosine transform is multiplied by gains (height + 1, columns)."""
@@ -394,23 +404,29 @@ class LargePicture(Large):
         made[::2], made[1::2] = mixed[:half], mixed[half:][::-1]
         return made
 
-    @QUIET
     def values(self, start: int, stop: int, planes: Array | None = None) -> Array:
-        (channels, _, width), beyond = self.plan.shape, self.plan.beyond
-        values, count = np.zeros((channels, stop - start, width), self._real), len(self._where)
-        if beyond and planes is None:
+        plan, blocks = self.plan, range(len(self.plan.blocks))
+        if plan.beyond and planes is None:
             planes = self._read(start, stop)
+        made = np.empty((plan.shape[0], stop - start, plan.shape[2]), self._real)
         for channel, base in enumerate(self._base):
-            parts = [self._spectra.get(channel, j, start, stop) for j in range(len(self.plan.blocks))]
-            for row in range(0, stop - start, AT_ONCE):
-                rows = slice(row, row + AT_ONCE)
-                if parts:
-                    kept = np.concatenate([part[rows] for part in parts], axis=1)[:, :count]
-                    values[channel, rows] = self._backward(kept)
-                if planes is not None and beyond:
-                    own = np.subtract(planes[channel, rows], base, dtype=self._real, casting="same_kind")
-                    values[channel, rows] += own if beyond == 1 else own * self._real.type(beyond)
-                values[channel, rows] += self._real.type(self._dc * float(base))
+            parts = [self._spectra.get(channel, block, start, stop) for block in blocks]
+            kept = np.concatenate([np.empty((stop - start, 0), self._real), *parts], axis=1)
+            made[channel] = self.back(kept, base, planes if planes is None else planes[channel])
+        return made
+
+    @QUIET
+    def back(self, kept: Array, base: float, plane: Array | None) -> Array:
+        """Return rows of filtered values for what is kept of their spectra; ``plane`` is what was read, if needed."""
+        beyond, values = self.plan.beyond, np.zeros((len(kept), self.plan.shape[2]), self._real)
+        for row in range(0, len(kept), AT_ONCE):
+            rows = slice(row, row + AT_ONCE)
+            if len(self._where):
+                values[rows] = self._backward(kept[rows, : len(self._where)])
+            if plane is not None and beyond:
+                own = np.subtract(plane[rows], base, dtype=self._real, casting="same_kind")
+                values[rows] += own if beyond == 1 else own * self._real.type(beyond)
+            values[rows] += self._real.type(self._dc * float(base))
         return values
 
     def _backward(self, kept: Array) -> Array:
@@ -430,7 +446,8 @@ class LargePicture(Large):
         return values
 
     def close(self) -> None:
-        self._spectra.close()
+        if self._spectra:
+            self._spectra.close()
 
 
 @contextmanager
