@@ -44,7 +44,7 @@ ONLY_OPENCL = ("engine", "work_group_size", "transpose", "engine_options")
 # A file of at most this many bytes is filtered on a CPU before a GPU's driver has loaded.
 SMALL = 1 << 26
 # Samples that NumPy filters before OpenCL has loaded, and before it has compiled its first program, too.
-FEW, FEW_AT_FIRST = 1 << 20, 1 << 23
+FEW, FEW_AT_FIRST = 1 << 20, 1 << 24
 # The CPU runtimes that auto knows, best first; of two of a kind auto takes the later version.
 CPU_RUNTIMES = ("Intel(R) OpenCL", "Portable Computing Language")
 # Files that register drivers of CPUs, beside those of PoCL, whatever its version.

@@ -32,6 +32,7 @@ from fftfilter.device_choice import (
     why_chosen,
 )
 from fftfilter.errors import BuildError, DeviceError
+from tests.folders.helpers import pgm
 from tests.helpers import SAMPLES, Alone, keep_in
 
 GPU, CPU = cl.device_type.GPU, cl.device_type.CPU
@@ -161,6 +162,14 @@ def test_a_small_picture_alone_takes_no_opencl_unless_it_is_asked_for(tmp_path, 
     report, command = tmp_path / "report.jsonl", [sys.executable, "-m", "fftfilter", "highpass", *options]
     subprocess.run([*command, "--report", report, SAMPLES / "camera.pgm", tmp_path / "out.png"], check=True)
     assert (json.loads(report.read_text())["device"] == "NumPy") == (not options)
+
+
+def test_the_processes_of_a_small_folder_take_no_opencl(tmp_path):
+    pgm(tmp_path / "in" / "a.pgm"), pgm(tmp_path / "in" / "b.pgm")
+    report, options = tmp_path / "report.jsonl", ["--processes", "2", "--report", tmp_path / "report.jsonl"]
+    command = [sys.executable, "-m", "fftfilter", "highpass", *options, tmp_path / "in", tmp_path / "out"]
+    subprocess.run(command, check=True)
+    assert [json.loads(line)["device"] for line in report.read_text().splitlines()] == ["NumPy", "NumPy"]
 
 
 def test_auto_takes_no_simulator_even_if_there_is_nothing_else(monkeypatch):

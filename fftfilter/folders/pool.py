@@ -56,7 +56,7 @@ class Workers(Executor):
 
     count, most = 1, 1
     """How many workers it has, and how many chunks it takes at a time."""
-    seconds_a_chunk = 0.05
+    seconds_a_chunk = 0.2
     """How long a chunk should take: long beside the cost of sending it, but short enough to wait for."""
     spare_tries = 0
     """How often a job whose worker dies is tried alone beyond the first time, at least."""

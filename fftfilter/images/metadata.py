@@ -138,15 +138,14 @@ class Metadata:
         elif format_ in ("JPEG", "GIF"):
             comment = self.text.get(_COMMENT, "")
             text = {_COMMENT: comment} if 0 < len(comment.encode("utf-8", "replace")) < _MOST_IN_MARKER else {}
-        kept = Metadata(text=text, **{name: getattr(self, name) for name, each in fits.items() if each})
+        kept = {name: getattr(self, name) for name, each in fits.items() if each}
         others = [] if format_ == "FITS" else self._other_hdus
-        kept = replace(
-            kept, hdus=None if others else self.hdus, pixel_size=self.pixel_size if fits["library"] else None
-        )
+        kept |= {"hdus": None if others else self.hdus, "pixel_size": self.pixel_size if fits["library"] else None}
         # Colors without metadata are taken as sRGB.
         fits["gamma"] |= b"sRGB" in self.gamma and b"cICP" not in self.gamma
         left_out = [words for name, (words, _) in _FIELDS.items() if getattr(self, name) and not fits[name]]
-        return kept, [*self.left_out, *left_out, *others] + (["text"] if len(text) < len(self.text) else [])
+        said = ["text"] if len(text) < len(self.text) else []
+        return Metadata(text=text, **kept), [*self.left_out, *left_out, *others, *said]
 
     def png_chunks(self) -> Iterator[bytes]:
         """Return the parts of PNG chunks, which follow the first chunk (IHDR)."""

@@ -100,8 +100,10 @@ def of_image(image: Image.Image, exif: bytes) -> PixelSize | None:
     # Pillow makes 72 dpi of a JPEG whose EXIF says none.
     is_own = image.format not in ("JPEG", "MPO") or image.info.get("jfif_unit") in _JFIF_LENGTHS
     found = _by_resolution(image.info.get("dpi"), INCH) if is_own else None
+    if found or not exif:
+        return found
     with suppress(Exception):  # Pillow raises almost anything on damaged tags
-        return found or of_tags(tags_of(exif))
+        return of_tags(tags_of(exif))
     return None
 
 

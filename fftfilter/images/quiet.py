@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
@@ -75,7 +75,8 @@ def open_raster(file: BinaryIO, *formats: str) -> ImageFile.ImageFile:
     _refuse_profiles(file)
     head = file.read(_HEADER)
     for names in (formats,) if formats else (_IMPORTED_FIRST, RASTERS):
-        import_plugins(names)
+        for name in names:
+            import_plugin(name)
         file.seek(0)
         with suppress(UnidentifiedImageError):
             image = Image.open(file, formats=tuple(names))
@@ -100,10 +101,10 @@ def _refuse_profiles(file: BinaryIO) -> None:
     file.seek(0)
 
 
-def import_plugins(formats: Iterable[str]) -> None:
-    """Import the plugins of these formats; for a missing one Pillow would import all that it has."""
-    for name in formats:
-        import_module(f"PIL.{RASTERS[name]}ImagePlugin")
+@cache
+def import_plugin(name: str) -> None:
+    """Import the plugin of a format; for a missing one Pillow would import all that it has."""
+    import_module(f"PIL.{RASTERS[name]}ImagePlugin")
 
 
 def codec(name: str) -> Callable[..., Any]:

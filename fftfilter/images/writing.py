@@ -116,16 +116,16 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
     if picture.planes.dtype == np.float64:  # filtered values as they are, in double precision
         limit = np.finfo(F32).max
         picture = replace(picture, planes=picture.planes.clip(-limit, limit).astype(F32))
-    if picture.metadata:
-        metadata, left_out = picture.metadata.fitting(kind)
-        picture = replace(picture, metadata=metadata)
+    metadata = picture.metadata
+    if metadata:
+        metadata, left_out = metadata.fitting(kind)
     depth = depth_as(suffix, picture, keeps_levels=True)
     planes = depth.rounded(_rescaled(picture.planes, picture.maxval, depth), picture.nodata)
     alpha = picture.alpha
     if alpha is not None:
         full = depth._replace(maxval=MAXVAL_OF[depth.dtype])
         alpha = depth.rounded(_rescaled(alpha, MAXVAL_OF[alpha.dtype], full))
-    picture = replace(picture, planes=planes, alpha=alpha, maxval=depth.maxval)
+    picture = replace(picture, planes=planes, alpha=alpha, maxval=depth.maxval, metadata=metadata)
     if picture.table is not None and (planes.dtype != U8 or alpha is not None or not FORMATS[suffix].has_tables):
         picture, left_out = replace(picture, table=None), [*left_out, "the look-up table"]
     try:
@@ -257,9 +257,9 @@ def strip_rows(suffix: str, picture: Picture, depth: Depth) -> int | None:
 def _by_pillow(samples: Samples, format_: str, options: dict[str, object], table: Samples | None = None) -> memoryview:
     from PIL import Image
 
-    from .quiet import import_plugins
+    from .quiet import import_plugin
 
-    import_plugins((format_,))
+    import_plugin(format_)
     file = io.BytesIO()
     if format_ == "GIF" and samples.shape[2] in (2, 4):
         image = _with_transparent_entry(samples)

@@ -139,7 +139,9 @@ class Opened:
         Raises WriteError for a target that has further HDUs, as it is the input, and would lose them.
         """
         recipe, picture = self.recipe, frame.picture
-        loses = picture.metadata and OTHER_HDUS in picture.metadata.fitting(FORMATS[frame.suffix].name)[1]
+        given = picture.metadata
+        may_lose = given and (given.hdus or given.left_out)
+        loses = given and may_lose and OTHER_HDUS in given.fitting(FORMATS[frame.suffix].name)[1]
         if loses and self.identity and sources.identity(target, is_output=True) == self.identity:
             raise WriteError(f"{self.name}: its other HDUs would be lost: write another file")
         if recipe.embed_recipe:

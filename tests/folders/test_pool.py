@@ -98,9 +98,9 @@ def test_this_process_does_one_chunk_after_the_other():
 
 
 def test_files_that_take_long_are_given_out_one_by_one_from_the_start():
-    slow = Scripted(seconds_a_job=0.1)
+    slow = Scripted(seconds_a_job=0.3)
     jobs = [Job(i, f"in/{i}.png", f"out/{i}.png") for i in range(20)]
-    assert len(list(Pool([slow], 20, 0.1, []).run(iter(jobs), SETTINGS))) == 20
+    assert len(list(Pool([slow], 20, 0.3, []).run(iter(jobs), SETTINGS))) == 20
     assert slow.chunks == [[i] for i in range(20)]
 
 
@@ -227,7 +227,7 @@ def test_a_worker_keeps_its_device_from_chunk_to_chunk_until_something_else_is_a
     assert (len(opened), len(closed)) == (5, 5)
 
 
-@pytest.mark.parametrize(("seconds_a_job", "largest"), [(1e-6, LARGEST_CHUNK), (0.005, 12), (10, 8)])
+@pytest.mark.parametrize(("seconds_a_job", "largest"), [(1e-6, LARGEST_CHUNK), (0.02, 12), (10, 8)])
 def test_chunks_take_about_the_same_time_and_the_last_are_small(seconds_a_job, largest):
     executors = [Scripted(seconds_a_job=seconds_a_job), Scripted(seconds_a_job=seconds_a_job)]
     outcomes(*executors, count=5000)

@@ -107,9 +107,9 @@ def test_memory_that_does_not_suffice_is_no_damage():
 def test_what_filters_counts_too():
     with pytest.raises(
         TooLargeError,
-        match=r"^x: 8 x 8 pixels take 1,000,000,000,000,000 bytes to filter, .* of memory that are free; use a smaller",
+        match=r"^x: 300 x 8 pixels take 1,000,000,000,000,000 bytes to filter, .* of memory that are free; use a small",
     ):
-        decode(b"P5 8 8 255\n" + bytes(64), "x", lambda _: 10**15)
+        decode(b"P5 300 8 255\n" + bytes(2400), "x", lambda _: 10**15)
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_what_cannot_go_together_is_refused(given, target, message):
 )
 def test_the_memory_of_the_staged_pipeline_is_looked_at_before_a_file_is_decoded(tmp_path, monkeypatch, options):
     """Also for the files of a folder, which are opened by the same call."""
-    source = pgm(tmp_path / "in.pgm")
+    source = pgm(tmp_path / "in.pgm", width=300)
     asked = []
     monkeypatch.setattr("fftfilter.images.picture.check_memory", lambda *given: asked.append(given[2]))
     sizes = []

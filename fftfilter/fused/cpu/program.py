@@ -131,9 +131,8 @@ def plan(
 ) -> FusedCpuPlan:
     """Return the plan for ``count`` images of a size on a device.
 
-    ``lanes`` are by default those of the device's registers, ``workers`` its compute units, of which few pixels take
-    fewer. Smaller parts make small images take the path of large ones. ``inverses`` is how often an image is
-    transformed back.
+    ``lanes`` are by default those of the device's registers, ``workers`` its compute units, fewer for few pixels.
+    Smaller parts make small images take the path of large ones. ``inverses`` is how often an image is transformed back.
     """
     lanes = lanes or vector_width(device)
     part = part_bytes // (8 * lanes)
