@@ -383,7 +383,8 @@ def _end(run: FolderRun) -> int:
     """Say how to resume a run that was cut short; return the exit code."""
     from ..folders.jobs import MOST_FAILURES
 
-    why, code = "no space left" if run.found_no_space else "", 0 if run.all_is_well else 1
+    why = "no space left" if run.found_no_space else ""
+    code = int(run.counts["failed"] > 0 or run.log.is_incomplete)  # the journal does not count
     if run.failed_in_a_row >= MOST_FAILURES:
         why = f"{run.failed_in_a_row} files in a row failed for reasons outside of them"
     if run.stopped_by is not None:

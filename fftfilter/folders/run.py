@@ -159,11 +159,6 @@ class FolderRun:
         sources = map(place, self.source.names) if isinstance(self.source, Files) else [self.source.root]
         return [url for url in (*sources, self.target) if isinstance(url, Url)]
 
-    @property
-    def all_is_well(self) -> bool:
-        """Whether all outputs and the whole report are there; the journal does not count."""
-        return not self.counts["failed"] and not self.log.is_incomplete
-
     # Before anything runs
 
     def survey(self) -> None:
@@ -235,10 +230,8 @@ class FolderRun:
             with closing(self._journal_of(target)) as journal:
                 for name in branch.names:
                     made = self._target_name(name)
-                    file, entry = (
-                        branch.file(name),
-                        journal.entry(made, self.recipe.key) if self.skip_existing else None,
-                    )
+                    file = branch.file(name)
+                    entry = journal.entry(made, self.recipe.key) if self.skip_existing else None
                     own = branch.stamps.get(name) or (None if is_url(file) else stamp(file))
                     if own and self.skip_existing == "fast":
                         from ..images.reading import beside  # which loads NumPy

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,15 +59,16 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
         image.fp = io.BytesIO(data[:-_PCX_PALETTE])  # or Pillow would take it for rows that are missing
     # Of few or of 16 bits Pillow compares the one transparent gray with others than the file has.
     has_odd_gray = "transparency" in image.info and (image.mode in ("1", "I;16") or rawmode_of(image) in ("L;2", "L;4"))
-    is_png = image.format == "PNG"
-    is_usual = is_png and _HAS_CODECS and not image.info.get("interlace") and max(image.size) <= _WIDEST
-    is_by_codec = has_odd_gray or is_narrowed(image) or is_usual  # Once loaded, the image no longer says it.
-    if is_png and not is_by_codec:
+    is_usual = _HAS_CODECS and not image.info.get("interlace") and max(image.size) <= _WIDEST
+    is_by_codec = has_odd_gray or is_narrowed(image) or (image.format == "PNG" and is_usual)  # before it is loaded
+    if image.format == "PNG" and not is_by_codec:
         _fill(image, _UNSET)
     table = _table(image, palette)
     samples = _decoded(image, data) if is_by_codec else read_as_it_is(image)
     if table is not None:
-        samples = _indices(image)
+        samples = np.asarray(image)
+        if image.has_transparency_data:
+            samples = np.dstack([samples, np.asarray(image.convert("RGBA"))[..., 3]])
     if not is_by_codec or image.format == "JPEG":
         refuse_missing_rows(image, data)
     return upright(picture_of(image, samples, table, data), orientation_of(image))
@@ -127,11 +128,6 @@ def _table(image: ImageFile.ImageFile, palette: PaletteRule) -> NDArray[np.uint1
     if palette == "auto" and (image.has_transparency_data or image.format not in ("PNG", "GIF")):
         return None
     return table_of(np.array(image.getpalette() or [], np.uint16).reshape(-1, 3) * WHITE, palette)
-
-
-def _indices(image: ImageFile.ImageFile) -> Samples:
-    indices = np.asarray(image)
-    return np.dstack([indices, np.asarray(image.convert("RGBA"))[..., 3]]) if image.has_transparency_data else indices
 
 
 def read_tiff_with_pillow(data: Content, number: int, name: str, working: Working | None = None) -> Picture:
@@ -245,8 +241,7 @@ def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes) -> None:
     # last pixels are those that missing ones would be: of a JPEG, gray.
     is_deep, is_missing = image.format == "JPEG" and is_narrowed(image), False
     places = [] if is_deep else [(max(0, image.width - i), max(0, image.height - i)) for i in (1, 2)]
-    pixels: list[Any] = [image.getpixel(place) for place in places]
-    last = [level for each in pixels for level in (each if isinstance(each, tuple) else (each,))]
+    last: list[float] = np.array([image.getpixel(place) for place in places]).ravel().tolist()
     if image.format == "ICO" or (image.format == "PNG" and (image.mode == "1" or _UNSET in last)):
         is_missing = any(_lacks_rows(data[start.start() :]) for start in re.finditer(PNG_START, data))
     elif image.format in ("JPEG", "MPO") and (is_deep or {*last[: len(last) // 2]} <= {127, 128}):
