@@ -87,7 +87,7 @@ class Journal:
                     with urls.scandir(self._folder) as listed:
                         self._stamps = {each.name: Stamp(*each.stamp) for each in listed}
                 self._load(self._lines)
-        found = [line[1] for line in map(_read_line, self._lines.get(name, b"").splitlines()) if line]
+        found = [line[1] for line in map(_read_line, self._lines.get(name, b"").strip().splitlines()) if line]
         now = self._stamp(name) if found else None
         whole = {each.settings: each for each in found if each.stamp == now}
         self.outdated += bool(whole) and settings not in whole
