@@ -8,6 +8,8 @@
     outputs.py        every output, scale and edge beside the magnitude
     peers.py          the same high-pass by other libraries
     transforms.py     the same plain FFTs by other libraries
+    large.py          pictures larger than memory, by strips and as a whole, and by other programs
+    volume.py         a volume larger than memory, beside the exact one
     missing.py        filters over pictures with holes beside the complete picture
     png_levels.py     time and size of each --png-level
     numpy_tests.py    NumPy's own tests of its transforms, run against ours
