@@ -11,12 +11,14 @@ made before, and the result is compared with the command's.
 from __future__ import annotations
 
 import json
+import os
 import re
 import resource
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -151,10 +153,11 @@ def main(sides: str, memories: str, folder: str | None, others: str | None) -> N
     ours = [sys.executable, "-m", "fftfilter"]
     if others:
         click.echo(f"| size | program | MB | seconds | of the processor | levels |\n| --- | --- |{' ---: |' * 4}")
-        with TemporaryDirectory(dir=folder) as place:
+        python = os.path.abspath(others)  # noqa: PTH100  links to an environment's Python stay
+        with TemporaryDirectory(dir=folder) as place, chdir(place):  # GMT writes a history where it runs
             for side in map(int, sides.split(",")):
                 make_picture(source := Path(place, "in.pgm"), side)
-                for line in by_others(source, side, others, ours):
+                for line in by_others(source, side, python, ours):
                     click.echo(line)
         return
     click.echo("| size | filter | way | MB | seconds | of the processor |\n| --- | --- | --- | ---: | ---: | ---: |")

@@ -108,7 +108,7 @@ class Plan(ABC):
         readings = 2 + how.own_range if self.beyond else 1
         scratch = f" and {self.kept / 1e6:,.0f} MB of scratch in {folder}" if self.on_disk else ""
         of_rows = f"{len(self.strips)} strips of {self.rows} {self.name}"
-        way = f"{of_rows}, by {readings} reading{'s' * (readings > 1)}{scratch}"
+        way = f"{of_rows}, by NumPy in {readings} reading{'s' * (readings > 1)}{scratch}"
         program = max(PROGRAM, system.resident() + LIBRARIES)
         return f"in {way}; {(program + self.bytes) / 1e6:,.0f} MB of memory"
 

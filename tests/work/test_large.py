@@ -287,7 +287,7 @@ def test_dry_run_prints_the_way_and_writes_nothing(tmp_path):
     code, said = run("highpass", "-n", "--memory", LITTLE, name, "-", "--format=pgm", folder=tmp_path)
     assert code == 0
     assert re.fullmatch(
-        r"in.pgm -> standard output: in 1 strips of 501 rows, by 3 readings; [0-9]+ MB of memory\n", said
+        r"in.pgm -> standard output: in 1 strips of 501 rows, by NumPy in 3 readings; [0-9]+ MB of memory\n", said
     )
     assert [each.name for each in tmp_path.iterdir()] == [name]
 
