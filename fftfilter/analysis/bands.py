@@ -36,8 +36,8 @@ LEAST_ROWS, LEAST_COLUMNS = 8, 16
 LEAST_PITCH = 4
 # Lines return if, some rows behind a step, less than this part of it is left.
 RETURNING, LAGS = 0.4, 6
-# Slopes are looked for in so many rows to either side.
-AROUND = 8
+# Slopes are looked for in so many rows to either side; so many times their deviations are chance.
+AROUND, CERTAIN = 8, 2.0
 # Lines walk if their steps have this much of the power of as many equal ones, without the slowest ones, and three bands
 # of periods up to this part alike; the power of long periods is at most so many times that.
 EVERY_ROW, SLOW, ALIKE, WHITE = 0.5, 64, 0.55, 4.0
@@ -243,7 +243,7 @@ def _best(steps: Floats) -> Floats | None:
 
     The step of a border, such as that of a frame, is left out, and so are small ones, which slopes have.
     """
-    steps = steps - _going_on(_quantiles(steps, 0.5)[0])[:, None]
+    steps = steps - slopes(_quantiles(steps, 0.5)[0])[:, None]
     halves = (steps[:, ::2], steps[:, 1::2]), (steps[:, 1::2], steps[:, ::2])
     if not all(np.isfinite(one).any() for one, _ in halves):
         return None
@@ -270,7 +270,7 @@ def _profile(steps: Floats, least: int = 1) -> tuple[Floats, int]:
     where = np.flatnonzero(found)
     walks = _walks(found)
     medians = _quantiles(steps, 0.5)[0]
-    sums = np.concatenate([[0.0], np.cumsum(medians if walks else found)])
+    sums = np.concatenate([[0.0], np.cumsum(medians if walks else found - _beside(medians - slopes(medians), found))])
     transformed = cosines(sums[None])[0]
     power = np.square(transformed) * 2 / count
     half = steps.shape[1] // 2
@@ -309,12 +309,23 @@ def related(steps: Floats) -> list[float]:
     return [float(clipped[k:] @ clipped[:-k] / (clipped @ clipped)) for k in range(1, 5)]
 
 
-def _going_on(medians: Floats) -> Floats:
+def slopes(medians: Floats) -> Floats:
     """Return the slopes of the picture: what steps around each row have in common, if more than their deviations."""
     around = sliding_window_view(np.pad(medians, AROUND, "symmetric"), 2 * AROUND + 1)
-    slopes = np.median(around, axis=1)
-    power, errors = np.square(slopes), np.square(np.median(np.abs(around - slopes[:, None]), axis=1))
-    return np.asarray(slopes * np.maximum(power - errors, 0) / np.maximum(power, np.finfo(float).tiny))
+    middle = np.median(around, axis=1)
+    power, errors = np.square(middle), np.square(CERTAIN * np.median(np.abs(around - middle[:, None]), axis=1))
+    return np.asarray(middle * np.maximum(power - errors, 0) / np.maximum(power, np.finfo(float).tiny))
+
+
+def _beside(medians: Floats, found: Floats) -> Floats:
+    """Return the picture's own part in steps that are found, as the steps beside them that are not predict it."""
+    is_own = np.pad(found == 0, 1)
+    around = np.pad(np.where(found, 0, medians), 1)
+    means = (around[:-2] + around[2:]) / np.maximum(1.0 * is_own[:-2] + is_own[2:], 1)
+    is_known = is_own[:-2] & is_own[1:-1] & is_own[2:]
+    own = means[is_known]
+    alike = own @ medians[is_known] / max(own @ own, np.finfo(float).tiny)
+    return np.asarray(np.where(found, np.clip(alike, 0, 1) * means, 0))
 
 
 def _kept(steps: Floats) -> float:

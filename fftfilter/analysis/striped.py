@@ -3,7 +3,7 @@
 Stripes of many periods are a ridge of the spectrum: a line through DC whose power, on the mean of its logarithm, stands
 out from that on both sides. So are a picture's long edges, and lines of text or windows. What tells stripes from them
 is the profile across: the steps of its gray levels are the same in all parts of the picture's length, which an edge is
-not, do not repeat, as lines of text do, and do not go on from row to row, as slopes do.
+not, once slopes are taken off, and do not repeat, as lines of text do.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array, Floats, strips
-from .bands import related
+from .bands import related, slopes
 from .power import middle, spectrum
 from .surroundings import Power, at
 
@@ -25,8 +25,8 @@ TRIED, STANDS_OUT, NEAR, FAR, SHARP = 4, 0.8, 1.5, 8.0, 0.6
 # Parts of the length, the least correlation of neighbors, and the most of the whole profile with itself, shifted by at
 # least so many pixels.
 PARTS, ALIKE, REPEATED, SHIFTED = 8, 0.2, 0.35, 4
-# The most that a step has to do with the next, of upright and of slanted stripes, and with those behind: slopes go on.
-BLURRED, SLANTED, SLOPING = 0.3, 0.65, 0.4
+# The most that a step has to do with the next, of upright and of slanted stripes.
+BLURRED, SLANTED = 0.3, 0.65
 # The least step from pixel to pixel, of values with gray levels as a part of these; smaller ones come from rounding.
 FAINTEST = 0.1
 
@@ -103,14 +103,14 @@ def _is_striped(profiles: Floats, least: float, blurred: float) -> bool:
     for row in steps:
         valid = np.abs(row[np.isfinite(row)])
         limit = 3 * np.median(valid) if valid.size else 0.0  # an edge counts no more than a stripe
-        row[:] = np.clip(np.nan_to_num(row), -limit, limit)
+        clipped = np.clip(np.nan_to_num(row), -limit, limit)
+        row[:] = clipped - slopes(clipped)
     power = np.maximum(np.square(steps).sum(axis=1), 1e-30)
     alike = (steps[1:] * steps[:-1]).sum(axis=1) / np.sqrt(power[1:] * power[:-1])
     whole = steps.mean(axis=0)
     if np.median(alike) < ALIKE or np.median(np.abs(whole)) <= least:
         return False
-    first, *behind = related(whole)
-    if first > blurred or sum(behind) > SLOPING * len(behind):
+    if related(whole)[0] > blurred:
         return False
     n = len(whole)
     repeated = np.correlate(whole, whole, "full")[n - 1 :] / (whole @ whole) * n / np.arange(n, 0, -1)
