@@ -107,9 +107,9 @@ def test_memory_that_does_not_suffice_is_no_damage():
 def test_what_filters_counts_too():
     with pytest.raises(
         TooLargeError,
-        match=r"^x: 300 x 8 pixels take 1,000,000,000,000,000 bytes to filter, .* of memory that are free; use a small",
+        match=r"^x: 3000 x 100 pixels take 1,000,000,000,000,000 bytes to filter, .* of memory that are free; use a",
     ):
-        decode(b"P5 300 8 255\n" + bytes(2400), "x", lambda _: 10**15)
+        decode(b"P5 3000 100 255\n" + bytes(300_000), "x", lambda _: 10**15)
 
 
 @pytest.mark.parametrize(
