@@ -28,7 +28,7 @@ LARGEST = float(np.finfo(F32).max)
 MAXVAL_OF = {U8: 255, U16: 65535, F32: 1}  # the sample that stands for white, by type; only netpbm's files have others
 # GDAL's part by which floats may differ from a nodata value, and that of sentinels, whose text has few digits.
 _SAME, _SENTINEL, _SAME_SENTINEL = 1e-6, 1e30, 1e-2
-_SMALL = 1 << 18  # samples of pictures whose memory is not worth counting
+_SMALL, _FEW = 256, 4  # pixels a side, and channels, of pictures whose memory is not worth counting
 CLEAR = 255  # a GIF's entry for transparent pixels: the last one, in every frame of an animation
 _LIBRARIES = {"FITS": ["astropy"], "MRC": ["mrcfile"], "DM": ["rsciio"], "EMD": ["rsciio", "h5py"]}
 _LIBRARIES |= {"NETCDF": ["xarray", "h5netcdf", "h5py"], "SURFER": ["rasterio"]}
@@ -206,7 +206,8 @@ class Size(NamedTuple):
 
 def refuse_oversize(name: str, size: Size, working: Working | None = None) -> None:
     """Raise TooLargeError for a picture that takes more memory than is free; ``working`` is as for ``decode``."""
-    if size.samples <= _SMALL and size.pages == 1 and not is_bounded():
+    is_small = max(size.width, size.height) <= _SMALL and size.channels <= _FEW and size.pages == 1
+    if is_small and not is_bounded():
         return
     check_memory(size.height, size.width, max(size.read, working(size) if working else 0), name)
 
