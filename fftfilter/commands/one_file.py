@@ -78,13 +78,13 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
             else:
                 _filter(source, target, options, masks, outcome, is_open=is_open)
         except TooLargeError as error:
-            if source == "-" or is_url(source) or options.recipe.axes:
-                raise
             if options.memory and not system.free_memory():
                 name, given = shown(source, "-"), f"--memory {options.memory:,}"
                 enough = f"{max(2, -(-2 * options.memory // 10**8)) * 100}MB"
                 why = f"is no more than the program takes without a picture: give more, such as {enough}"
                 raise TooLargeError(f"{name}: {given} {why}") from error
+            if source == "-" or is_url(source) or options.recipe.axes:
+                raise
             too_large = str(error)
         if too_large:  # the error, and with it all that was in memory, is gone
             _by_strips(source, target, options, outcome, too_large)

@@ -173,7 +173,8 @@ def _refuse_chunks(array: Any, name: str) -> None:
         2 * math.prod(sides) * array.dtype.itemsize for sides in (array.chunks, map(min, array.chunks, array.shape))
     )
     if (free := lacking(taken)) is not None:
-        raise TooLargeError(f"{name}: its chunks take {taken:,} bytes, and {free:,} of memory are free; save it anew")
+        said = f"its chunks take {taken:,} bytes, and {free:,} of memory are free"
+        raise TooLargeError(f"{name}: {said}; give more memory, or save it in smaller chunks")
     across = math.prod(map(min, array.chunks[-2:], array.shape[-2:]))
     is_large = taken > max(_LARGE, _PART * used)
     if is_large or (across < _SMALL and math.prod(array.shape[-2:]) > _MANY * across):

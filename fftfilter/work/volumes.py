@@ -93,14 +93,14 @@ class Volumes:
         self._volumes = volumes_of(opened.found, self._axes, opened.name)
         self._made: dict[int, Filtered] = {}
         pixels = memory.Pixels.of(first.planes, len(opened.pages))
-        size = memory.taken(pixels, opened.recipe.how_much())
+        size = memory.taken(pixels, opened.recipe.how_much()) + memory.beside(opened.recipe.options)
         self.is_large = by_strips and lacking(size) is not None
         self._plans: dict[Any, VolumePlan] = {}
+        opened.room = first.planes.size  # pages are not counted again
         if not self.is_large:
             memory.check(pixels, size, opened.name)
             return
         self._described = opened.recipe.filter_for(opened.transfer).description
-        opened.room = first.planes.size
         self.said()
 
     def begin(
@@ -159,7 +159,10 @@ class Volumes:
             shape = (1, pages, channels * height, width) if self._axes == "t" else (channels, pages, height, width)
             beside = self._opened.pages.spare(free_room() // 3) + 2 * memory.WAITING_BYTES
             room, itemsize = max(0, free_room() - beside), self._first.planes.itemsize
-            plan = planned(self._described, shape, itemsize, precision=precision, room=room, count=count)
+            try:
+                plan = planned(self._described, shape, itemsize, precision=precision, room=room, count=count)
+            except TooLargeError as error:
+                raise TooLargeError(f"{self._opened.name}: {error}") from error
             self._plans[key] = replace(plan, bytes=plan.bytes + beside)
         return self._plans[key]
 
