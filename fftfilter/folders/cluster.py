@@ -142,9 +142,9 @@ class ClusterWorkers(Workers):
 
 
 def _pass_on(future: Future[Any], task: distributed.Future[Any]) -> None:
-    """Complete a future with the result of a task, or its error."""
+    """Complete a future with the result of a task, or its error: small, but Dask may wait for it without end."""
     try:
-        future.set_result(task.result())
+        future.set_result(task.result(PATIENCE))
     except Exception as error:  # noqa: BLE001  whoever asks for the result gets it
         future.set_exception(error)
 

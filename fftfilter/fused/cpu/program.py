@@ -224,7 +224,7 @@ def mask_terms(
         # gains where they are.
         gains = aligned((len(down_k), len(across_k), down_k.shape[1]), np.dtype(np.float32))
         for of_group, k in zip(gains, down_k, strict=True):
-            np.ascontiguousarray(np.asarray(table)[k].T).take(across_k, 0, out=of_group, mode="clip")
+            np.ascontiguousarray(np.asarray(table)[k].T, np.float32).take(across_k, 0, out=of_group, mode="clip")
         return MaskTerms(across, down, gains, {"shape": number_of(TABLE)})
     ky = np.minimum(down_k, height - down_k)
     down[:, 2] = np.where(ky == 0, dc - radial.passes_dc, 0)
