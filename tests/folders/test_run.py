@@ -971,7 +971,7 @@ def tiny_disk(tmp_path):
     if mount.returncode:
         pytest.skip("may not mount a file system")
     yield disk
-    subprocess.run(["umount", disk], check=True)
+    subprocess.run(["umount", "-l", disk], check=True)
 
 
 def test_a_full_disk_leaves_nothing_half_written_and_can_be_resumed(run, tmp_path, tiny_disk):
