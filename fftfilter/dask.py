@@ -5,10 +5,10 @@
     edges = fftfilter.dask.highpass(stack, radius=64)              # nothing is computed yet
 
 Each image becomes what it becomes by itself (`fftfilter.highpass`), bit for bit. Images that are split among chunks
-are joined first, which moves data, or filtered in bands if they are large; chunks along the first axis alone cost
-nothing. A process opens its device once and filters one chunk at a time, however many of Dask's threads it has:
-`dask worker --nthreads 1` and a process a device are best. These are the calls of `fftfilter`, which take Dask
-arrays, too, as `Filter` does. Dask comes with the extra ``cluster``.
+are joined first, which moves data. Large ones are filtered in bands instead, where rounding may differ. Chunks along
+the first axis alone cost nothing. A process opens its device once and filters one chunk at a time, however many of
+Dask's threads it has: `dask worker --nthreads 1` and a process a device are best. These are the calls of `fftfilter`,
+which take Dask arrays, too, as `Filter` does. Dask comes with the extra ``cluster``.
 """
 
 from __future__ import annotations

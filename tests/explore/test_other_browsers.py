@@ -231,7 +231,9 @@ def test_a_picture_is_filtered_dragged_pinched_and_saved(tmp_path, camera, kind)
             # Text is typed into fields, where single letters do nothing else.
             await tab.drag([await tab.middle(".save input")])
             await tab.value("document.querySelector('.save input').select()")
-            await tab.keys("saved.png" + ENTER)
+            await tab.keys("saved.png")
+            await tab.state("full quality")  # until then the button says that saving waits
+            await tab.keys(ENTER)
             await tab.state("Written: saved.png")
             command = await tab.value(COMMAND)
             # A slider of the browser's own: more to its right.
