@@ -2,9 +2,9 @@
 
 A step from row to row is a fault where it is the same in groups of columns along the whole line, without the slope that
 most steps around it have. A bright object is in few groups, and the edge of an object is seldom as high in most of
-them. Lines along a part of the picture, or without
-steps, are taken by their spectrum: a ridge, as far as it stands out from the power beside it. No level, unit or width
-decides between these models, but prediction: what each finds in one half of the groups has to be in the other half.
+them. Lines along a part of the picture, or without steps, are taken by their spectrum: a ridge, as far as it stands
+out from the power beside it. No level, unit or width decides between these models, but prediction: what each finds in
+one half of the groups has to be in the other half.
 
 Sums of steps drift, and what drifts slower than the lines change is the picture's own. So less of that is taken:
 
