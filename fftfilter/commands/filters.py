@@ -488,14 +488,17 @@ def _usual(context: click.Context) -> dict[str, str]:
 
 def _take_output(given: dict[str, Any], context: click.Context) -> bool:
     """Return whether what is removed is written, and say as what; raises UsageError."""
-    has_ratio, is_removed = given.get("ratio"), given.get("output") == REMOVED
+    is_removed = given.get("output") == REMOVED
     typed = shared.typed(context)
     given |= {option: usual for option, usual in _usual(context).items() if option not in typed}
     if is_removed:
         given["output"] = "real" if holds_floats(given["target"], given["format_"]) else "signed"
-        if has_ratio and given["output"] != "real":
+        if given.get("channels") not in (None, "all"):
+            raise click.UsageError(f"--output {REMOVED} is what all channels lose: leave --channels out.")
+        of_floats = [option for option in ("ratio", "region", "protect") if given.get(option)]
+        if of_floats and given["output"] != "real":
             raise click.UsageError(
-                f"--output {REMOVED} with --ratio is a factor around 1, which takes floats: write .tif, .npy or .pfm."
+                f"--output {REMOVED} with --{of_floats[0]} takes floats: write .tif, .npy, .pfm or .fits."
             )
     return is_removed
 

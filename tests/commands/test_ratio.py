@@ -70,7 +70,7 @@ def test_what_follows_from_the_picture_follows_from_its_logarithm(run, tmp_path,
     ("command", "out", "message"),
     [
         (("highpass", "--output", "magnitude"), "out.png", "output magnitude is stretched"),
-        (("highpass", "--output", "removed"), "out.png", "--output removed with --ratio is a factor around 1"),
+        (("highpass", "--output", "removed"), "out.png", "--output removed with --ratio takes floats"),
         (("notch", "--auto", "folder"), "out", "--ratio is for each picture by itself: leave folder out of --auto"),
         (("wiener", "--noise", "5"), "out.png", "a noise in gray levels is none of a logarithm"),
         (("descreen",), "out.png", "No such option '--ratio'"),

@@ -266,8 +266,8 @@ def test_pass_keeps_the_waves_with_their_mean_or_alone(tmp_path, camera):
         ("notch --at 0.1,0 --pass --output removed", "--pass keeps the waves of notches alone"),
         ("notch --at 0.1,0 --lattice 2", "a lattice is that of two waves"),
         ("notch --at 0.1,0 --at 0,0.1 --lattice 99", "lattice 99 is invalid"),
-        ("lowpass --output removed --channels luminance", "choose"),
-        ("lowpass --output removed --region 1,1,9,9", "need an output with the gray levels"),
+        ("lowpass --output removed --channels luminance", "leave --channels out"),
+        ("lowpass --output removed --region 1,1,9,9", "--region takes floats"),
         ("imagej --output removed", "No such option"),
     ],
 )
