@@ -9,6 +9,7 @@ libraries.py    arrays of other libraries: xarray, Dask, PyTorch, JAX
 ratio.py        logarithms in, and their ratio out: what is removed divides an image
 strips.py       pictures that do not fit into memory, strip by strip: plans, spectra, values
 volumes.py      which axes these are, and the pipeline of a volume; volumes that do not fit into memory
+gpu_volumes.py  the pipeline of a volume on a GPU
 pipelines.py    a filter on its device: chooses and keeps the pipeline of an image; mirrored edges, streams
 """
 

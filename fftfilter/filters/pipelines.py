@@ -136,6 +136,11 @@ class Prepared:
         if described.volume:
             from .volumes import VolumePipeline
 
+            if self.launcher.device.is_gpu:
+                from .gpu_volumes import GpuVolumePipeline
+
+                with suppress(TooLargeError):
+                    return GpuVolumePipeline(self.launcher, described, stack)
             return VolumePipeline(self.launcher, described, stack)
         described.grid(stack.height, stack.width)  # raises what does not fit, in the numbers that were given
         if isinstance(self.launcher, NumPyLauncher):

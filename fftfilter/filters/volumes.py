@@ -211,23 +211,30 @@ class VolumePipeline:
     weak = 0.0  # filtered() filters what is weak again
 
     def __init__(self, launcher: Launcher, described: Description, stack: Stack) -> None:
-        self.stack, self._real, self._engine = stack, launcher.real, None
-        check_memory(stack.height, stack.width, stack.size * NUMBERS * launcher.real.itemsize, str(stack))
+        self.stack, self._real, self._launcher = stack, launcher.real, launcher
         gains = Gains(described, stack.shape)
         self._axes, self._beyond = gains.axes, gains.beyond
+        self._check_memory()
         within = gains.of(*_orders(self._axes))
         self._dc, self._gains = gains.beyond + float(within[0, 0, 0]), within.astype(launcher.real)
+        self._prepare(described)
+
+    def _check_memory(self) -> None:
+        check_memory(
+            self.stack.height, self.stack.width, self.stack.size * NUMBERS * self._real.itemsize, str(self.stack)
+        )
+
+    def _prepare(self, described: Description) -> None:
+        self._engine = None
         if any(axis.is_long for axis in self._axes):
-            is_numpy = isinstance(launcher, NumPyLauncher)
-            name = NUMPY if is_numpy else IN_DOUBLE if launcher.real == np.float64 else None
+            is_numpy = isinstance(self._launcher, NumPyLauncher)
+            name = NUMPY if is_numpy else IN_DOUBLE if self._real == np.float64 else None
             device = None if is_numpy else described.options.get("device")
             self._engine = Engine(name, device, described.options.get("precision", "single"))
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter a volume, and return its pixels."""
-        base = images
-        for axis in self._axes:
-            base = _middle(base, axis.place, [i * axis.length // 4 for i in (1, 2, 3)])
+        base = self._base(images)
         away = np.subtract(images, base, dtype=self._real)
         far, values = max(float(away.max()), -float(away.min())), away
         for axis in self._axes:
@@ -242,9 +249,19 @@ class VolumePipeline:
         if self._dc:
             values += (self._dc * base).astype(self._real)
         made, facts = on_ramps(values, self.stack, ramps, np.array([far]))
+        return self._made(made, facts, far)
+
+    def _base(self, images: Array) -> Array:
+        """Return what goes around the transforms: one number, or along one axis one for each line."""
+        for axis in self._axes:
+            images = _middle(images, axis.place, [i * axis.length // 4 for i in (1, 2, 3)])
+        return images
+
+    def _made(self, pixels: Array, facts: Facts, far: float) -> Array:
+        """Keep facts about the pixels of a run."""
         self.is_weak = max(facts.undecided) > 1 or NOISE * far < facts.extremes[0, 1] < WEAK * far
         self._facts = facts._replace(undecided=[0.0])
-        return made
+        return pixels
 
     def facts(self) -> Facts:
         """Return facts about the volume of the last run."""

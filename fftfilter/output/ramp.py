@@ -252,6 +252,19 @@ def on_ramps(values: Array, stack: Stack, ramps: Ramps, deviations: Array) -> tu
     return made, Facts(extremes, np.array([one.clipped for one in each]), undecided, lambda: deviations)
 
 
+def known(ramp: Any, largest: float, deviation: float) -> Any:
+    """Return one of :func:`ramps` where the largest magnitude and deviation are known, as ``ramp_for`` of ramp.cl."""
+    found = ramp.copy()
+    if found["of_largest"]:
+        found["stretch"] /= largest or 1.0
+        found["white"] *= largest or 1.0
+        found["of_largest"] = 0
+    if largest <= found["noise"] * deviation:
+        # Rounding noise becomes what 0 does.
+        found["stretch"], found["white"] = 0.0, np.inf
+    return found
+
+
 @np.errstate(over="ignore")  # of a white or a top that the values' type cannot hold, which none of them reaches
 def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quantized:
     """Return one picture's filtered ``values`` as pixels; overwrites ``values``.
@@ -262,15 +275,10 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quan
     largest = float(max(values.max(), -values.min()))
     if ramp is None:
         return Quantized(values, 0.0, 0.0, largest)
-    on = {name: float(ramp[name]) for name in ramp.dtype.names}
+    found = known(ramp, largest, deviation)
+    on = {name: float(found[name]) for name in found.dtype.names}
     # In place: another array would take as long as the filter itself.
     level = np.abs(values, out=values) if on["magnitude"] else values
-    if on["of_largest"]:
-        on["stretch"] /= largest or 1.0
-        on["white"] *= largest or 1.0
-    if largest <= on["noise"] * deviation:
-        # Rounding noise becomes what 0 does.
-        on["stretch"], on["white"] = 0.0, np.inf
     if abs(on["stretch"]) > np.finfo(level.dtype).max:
         level = level.astype(np.float64)  # what it becomes may be within single precision again
     is_white = level >= on["white"]
