@@ -103,14 +103,18 @@ class GpuVolumePipeline(VolumePipeline):
         options = compiler_options(self._launcher, REGISTERS)
         return self._launcher.kernel((SOURCE,), defines, name, arguments, options=options)
 
+    def enqueue(self) -> None:
+        """Launch the products, from the volume on the device to its values there, without waiting."""
+        for kernel, items in self._products:
+            self._launcher.enqueue("products", kernel, items, (GROUP, 1))
+
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter a volume, and return its pixels."""
         launcher, stack, base, found = self._launcher, self.stack, self._base(images).ravel(), np.zeros(4, np.uint32)
         launcher.write(self._image, np.ascontiguousarray(images))
         launcher.write(self._around, np.concatenate([base, self._dc * base]).astype(self._real))
         launcher.write(self._found, found)
-        for kernel, items in self._products:
-            launcher.enqueue("products", kernel, items, (GROUP, 1))
+        self.enqueue()
         launcher.read(found, self._found)
         largest, far = map(float, found[:2].view(np.float32))
         own = own_ramps(stack) if ramps is None else ramps

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from benchmarks.environment import CLONE
 
-NAMES = ["peers", "transforms", "start", "folder", "cluster", "stream", "explore", "png_levels"]
+NAMES = ["peers", "transforms", "start", "folder", "cluster", "stream", "explore", "png_levels", "volumes"]
 
 
 @pytest.mark.parametrize("name", NAMES)
