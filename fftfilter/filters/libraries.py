@@ -154,7 +154,9 @@ def _along(columns: Array, large: LargePicture, block_id: tuple[int, int]) -> Ar
 
 
 def _pixels(kept: Array, rows: Array, large: LargePicture, dtype: np.dtype[Any]) -> Array:
-    return large.pixels(large.back(kept, 0.0, rows)).pixels.astype(dtype, copy=False)
+    values = np.empty(rows.shape)
+    large.back([kept], 0.0, rows, values)
+    return large.pixels(values).pixels.astype(dtype, copy=False)
 
 
 _one_chunk_at_a_time = threading.Lock()

@@ -17,7 +17,7 @@ import shutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -325,11 +325,8 @@ class LargePicture(Large):
         self._dc = float(grid.transfer.gain(grid.height, grid.width, 1, 1)[0, 0])
         kept = [np.arange(each * plan.columns, min((each + 1) * plan.columns, last)) for each in plan.blocks]
         self._where = np.concatenate([np.empty(0, np.int64), *kept])
-        turns = np.exp(1j * np.pi / grid.width * np.arange(last)).astype(self._complex)
-        self._phase, self._turns = turns[self._where], turns[: width // 2 + 1] / 2
-        self._nearer = np.minimum(self._where, width - self._where) if self._is_mirrored else self._where
-        is_prefix = np.array_equal(self._nearer, np.arange(len(self._where)))
-        self._taken: Any = slice(len(self._where)) if is_prefix else self._nearer  # a copy less
+        self._phase = np.exp(1j * np.pi / grid.width * self._where).astype(self._complex)
+        self._is_prefix = np.array_equal(self._where, np.arange(len(self._where)))
         three = [read(i * height // 4, i * height // 4 + 1)[:, 0, i * width // 4] for i in (1, 2, 3)]
         self._base = np.sort(np.asarray(three, np.float64), axis=0)[1].astype(self._real)
         self.number = self._real if _is_real(grid) else self._complex
@@ -360,49 +357,33 @@ class LargePicture(Large):
     @QUIET
     def spectrum(self, plane: Array, base: float) -> Array:
         """Return the columns that are kept of the spectra of rows, less a base."""
-        count, made = len(self._where), np.zeros((len(plane), len(self.plan.blocks) * self.plan.columns), self._complex)
+        count, made = len(self._where), np.zeros((len(plane), len(self.plan.blocks) * self.plan.columns), self.number)
+        taken: Any = slice(count) if self._is_prefix else self._where
         for row in range(0, len(plane), AT_ONCE) if count else ():
             values = np.subtract(plane[row : row + AT_ONCE], base, dtype=self._real, casting="same_kind")
-            if self._is_mirrored:  # a cosine transform is one of the even pixels and, backward, the odd ones
-                values = np.concatenate([values[:, ::2], values[:, 1::2][:, ::-1]], axis=1)
-            made[row : row + AT_ONCE, :count] = self._fft.rfft(values, axis=1)[:, self._taken]
-        if self._is_mirrored:
-            np.conjugate(made[:, :count], out=made[:, :count], where=self._nearer != self._where)
-            made[:, :count] *= 2 * self._phase.conj()
-            made.imag = 0
-        return made.real if _is_real(self.plan.grid) else made
+            numbers = cosines(self._fft, values, 1) if self._is_mirrored else self._fft.rfft(values, axis=1)
+            made[row : row + AT_ONCE, :count] = numbers[:, taken]
+        return made
 
     @QUIET
     def along(self, kept: Array, block: int) -> Array:
         """Return the columns of a block, of all rows, multiplied by the gains; overwrites them."""
         plan, fft, height = self.plan, self._fft, self.plan.shape[1]
-        (transfer, high, wide, _), is_real = plan.grid, _is_real(plan.grid)
-        first = plan.blocks[block] * plan.columns
+        (transfer, high, wide, _), first = plan.grid, plan.blocks[block] * plan.columns
         where = slice(first, min(first + plan.columns, _columns(plan.grid)))
-        gains = transfer.gain(high, wide, high // 2 + 1 if is_real else high, where, real=self._real.str)
+        rows = high // 2 + 1 if transfer.is_even_along_axes else high  # the lower ones have the gains of the upper ones
+        gains = transfer.gain(high, wide, rows, where, real=self._real.str)
         gains -= plan.beyond
         values = kept[:, : gains.shape[1]]
-        if is_real:
-            values[:] = self._by_cosines(values, gains)
-        else:
-            values = fft.fft(np.concatenate([values, values[::-1]]) if self._is_mirrored else values, axis=0)
-            values *= gains
-            kept[:, : gains.shape[1]] = fft.ifft(values, axis=0)[:height]
+        if _is_real(plan.grid):
+            values[:] = cosines(fft, cosines(fft, values, 0) * gains[:height], 0, back=True)
+            return kept
+        numbers = fft.fft(np.concatenate([values, values[::-1]]) if self._is_mirrored else values, axis=0)
+        numbers[:rows] *= gains
+        if rows < high:
+            numbers[rows:] *= gains[1 : high - rows + 1][::-1]
+        values[:] = fft.ifft(numbers, axis=0)[:height]
         return kept
-
-    def _by_cosines(self, values: Array, gains: Array) -> Array:
-        """Return columns of which the cosine transform is multiplied by gains (height + 1, columns)."""
-        height, half = len(values), (len(values) + 1) // 2
-        mixed = self._fft.rfft(np.concatenate([values[::2], values[1::2][::-1]]), axis=0)
-        near = np.arange(len(mixed))
-        turns = np.exp(1j * np.pi / (2 * height) * near).astype(self._complex)[:, None]
-        mixed *= turns.conj()
-        mixed.real *= gains[near]
-        mixed.imag *= gains[height - near]  # these are the numbers of the other half
-        mixed *= turns
-        mixed, made = self._fft.irfft(mixed, height, axis=0), np.empty_like(values)
-        made[::2], made[1::2] = mixed[:half], mixed[half:][::-1]
-        return made
 
     def values(self, start: int, stop: int, planes: Array | None = None) -> Array:
         plan, blocks = self.plan, range(len(self.plan.blocks))
@@ -410,44 +391,57 @@ class LargePicture(Large):
             planes = self._read(start, stop)
         made = np.empty((plan.shape[0], stop - start, plan.shape[2]), self._real)
         for channel, base in enumerate(self._base):
-            parts = [self._spectra.get(channel, block, start, stop) for block in blocks]
-            kept = np.concatenate([np.empty((stop - start, 0), self._real), *parts], axis=1)
-            made[channel] = self.back(kept, base, planes if planes is None else planes[channel])
+            kept = [self._spectra.get(channel, block, start, stop) for block in blocks]
+            self.back(kept, base, planes if planes is None else planes[channel], made[channel])
         return made
 
     @QUIET
-    def back(self, kept: Array, base: float, plane: Array | None) -> Array:
-        """Return rows of filtered values for what is kept of their spectra; ``plane`` is what was read, if needed."""
-        beyond, values = self.plan.beyond, np.zeros((len(kept), self.plan.shape[2]), self._real)
-        for row in range(0, len(kept), AT_ONCE):
+    def back(self, kept: Sequence[Array], base: float, plane: Array | None, out: Array) -> None:
+        """Fill rows with filtered values: of what is kept of their spectra, in parts; of what was read, if needed."""
+        beyond, dc = self.plan.beyond, self._real.type(self._dc * float(base))
+        for row in range(0, len(out), AT_ONCE):
             rows = slice(row, row + AT_ONCE)
-            if len(self._where):
-                values[rows] = self._backward(kept[rows, : len(self._where)])
+            values = out[rows]
+            values[:] = 0 if not kept else self._backward(np.concatenate([part[rows] for part in kept], axis=1))
             if plane is not None and beyond:
                 own = np.subtract(plane[rows], base, dtype=self._real, casting="same_kind")
-                values[rows] += own if beyond == 1 else own * self._real.type(beyond)
-            values[rows] += self._real.type(self._dc * float(base))
-        return values
+                values += own if beyond == 1 else own * self._real.type(beyond)
+            values += dc
 
     def _backward(self, kept: Array) -> Array:
         """Return the pixels of rows, less what is beyond the columns that were kept."""
-        wide, width, fft = self.plan.grid.width, self.plan.shape[2], self._fft
-        is_real, half = _is_real(self.plan.grid), (width + 1) // 2
+        kept = kept[:, : len(self._where)]
+        wide, width, is_real = self.plan.grid.width, self.plan.shape[2], _is_real(self.plan.grid)
         kept = kept * self._phase if self._is_mirrored and not is_real else kept
-        if is_real or self._where[-1] >= len(self._where):  # columns without gains lie between
-            kept, given = np.zeros((len(kept), wide // 2 + 1), kept.dtype), kept
+        if is_real or not self._is_prefix:  # columns without gains lie between
+            kept, given = np.zeros((len(kept), width if is_real else wide // 2 + 1), kept.dtype), kept
             kept[:, self._where] = given
-        if not is_real:
-            return np.asarray(fft.irfft(kept, wide, axis=1)[:, :width])
-        near = np.arange(width // 2 + 1)
-        both = (kept[:, near] - 1j * kept[:, width - near]) * self._turns
-        mixed, values = fft.irfft(both, width, axis=1), np.empty((len(kept), width), self._real)
-        values[:, ::2], values[:, 1::2] = mixed[:, :half], mixed[:, half:][:, ::-1]
-        return values
+        if is_real:
+            return cosines(self._fft, kept, 1, back=True)
+        return np.asarray(self._fft.irfft(kept, wide, axis=1)[:, :width])
 
     def close(self) -> None:
         if self._spectra:
             self._spectra.close()
+
+
+def cosines(fft: Any, values: Array, axis: int, *, back: bool = False) -> Array:
+    """Return the cosine transform of values along an axis, that of SciPy's ``dct``; or ``back``, ``idct``."""
+    if hasattr(fft, "dct"):
+        return np.asarray((fft.idct if back else fft.dct)(values, axis=axis))
+    values = np.moveaxis(values, axis, -1)  # NumPy's real transform of the even values and, backward, the odd ones
+    n = values.shape[-1]
+    turns = np.exp(0.5j * np.pi / n * np.arange(n // 2 + 1)).astype(np.result_type(values, np.complex64))
+    if back:
+        far = np.concatenate([np.zeros_like(values[..., :1]), values[..., : (n - 1) // 2 : -1]], axis=-1)
+        mixed = fft.irfft((values[..., : n // 2 + 1] - 1j * far[..., : n // 2 + 1]) * turns / 2, n)
+        made = np.empty_like(values)
+        made[..., ::2], made[..., 1::2] = mixed[..., : (n + 1) // 2], mixed[..., : (n - 1) // 2 : -1]
+    else:
+        mixed = fft.rfft(np.concatenate([values[..., ::2], values[..., 1::2][..., ::-1]], axis=-1))
+        mixed *= 2 * turns.conj()
+        made = np.concatenate([mixed.real, -mixed.imag[..., (n - 1) // 2 : 0 : -1]], axis=-1)
+    return np.moveaxis(made, -1, axis)
 
 
 @contextmanager

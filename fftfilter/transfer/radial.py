@@ -144,12 +144,14 @@ class Radial(Part):
         kx, ky = (np.abs(np.rint(np.fft.fftfreq(n, 1 / n))).astype(np.int64) for n in (width, height))
         # Half of a row has all of its gains: the others are those of the opposite frequencies.
         half, mirrored = np.unique(kx[columns], return_inverse=True)
+        is_half = np.array_equal(half, kx[columns])
         ky, kx = ky[rows, None], half
         outer, inner = self.cutoffs(height, width)
         passed = outer.low(self.shape, kx, ky)
         if inner is not None:
             passed *= 1 - inner.low(self.shape, kx, ky)
-        return (1 - passed if self.is_complement else passed)[:, mirrored]
+        passed = 1 - passed if self.is_complement else passed
+        return passed if is_half else passed[:, mirrored]
 
     @property
     def passes_dc(self) -> bool:

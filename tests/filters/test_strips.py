@@ -11,7 +11,7 @@ import fftfilter
 import fftfilter.arrays
 from fftfilter import transfer as H
 from fftfilter.errors import WriteError
-from fftfilter.filters.strips import How, Spectra, planned, ready
+from fftfilter.filters.strips import How, Spectra, cosines, planned, ready
 from fftfilter.output.difference import Difference
 from fftfilter.output.modes import MODES, scale_of
 from fftfilter.output.ramp import Gray
@@ -112,3 +112,18 @@ def test_floats_beyond_single_precision_are_filtered_all_the_same(tmp_path):
 def test_scratch_without_room_is_refused_before_any_work(tmp_path):
     with pytest.raises(WriteError, match=r"bytes of scratch are needed, and .* are free: --scratch takes another"):
         Spectra((1, 1 << 20, 1 << 20, 1 << 10), np.complex64, str(tmp_path))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 17, 30])
+def test_cosine_transforms_are_the_same_with_and_without_scipy(n):
+    """Both are the sums of their definition, along rows and columns, and come back."""
+    from scipy import fft
+
+    x = np.random.default_rng(n).normal(size=(n, 3))
+    k, at = np.arange(n)[:, None], np.arange(n) + 0.5
+    wanted = 2 * np.cos(np.pi / n * k * at) @ x
+    for library in (np.fft, fft):
+        assert np.allclose(cosines(library, x, 0), wanted, atol=1e-12)
+        assert np.allclose(cosines(library, x.T, 1), wanted.T, atol=1e-12)
+        assert np.allclose(cosines(library, wanted.T, 1, back=True), x.T, atol=1e-12)
+        assert cosines(library, x.astype(np.float32), 0, back=True).dtype == np.float32
