@@ -310,7 +310,8 @@ class CommandOptions(SimpleNamespace):
 
     def check_for_file(self, source: str, target: str) -> None:
         """Refuse what means nothing for one picture; raises UsageError."""
-        if name := self.only.get(shared.FOLDERS) or (self.processes and not is_zarr(source, target) and "--processes"):
+        has_processes = self.processes and not (self.cluster or is_zarr(source, target))
+        if name := self.only.get(shared.FOLDERS) or (has_processes and "--processes"):
             raise click.UsageError(f"{name} is for folders, and IN is a file.")
         if self.recipe.format and target != "-":
             raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")

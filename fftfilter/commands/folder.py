@@ -91,7 +91,8 @@ folder_options = [
     ),
     folder_option(
         "--cluster ADDRESS",
-        help="Let the workers of a Dask cluster filter the files: tcp://HOST:8786, or local to start one here.",
+        only="",
+        help="A Dask cluster filters the files, or the strips of a picture: tcp://HOST:8786, or local to start one.",
     ),
     folder_option(
         "--processes N",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..arrays import Array
     from ..files.sources import Identity
     from ..filters import Filter
+    from ..folders.cluster import ClusterWorkers
     from ..folders.jobs import Outcome
     from ..images import Pages, Picture
     from ..work.done import Done
@@ -73,7 +74,9 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
         outcome.bytes = None if math.isinf(size) else int(size)
         too_large = ""
         try:
-            if options.dry_run:
+            if options.cluster:
+                too_large = _for_cluster(source, options)
+            elif options.dry_run:
                 _dry_run(source, target, options, outcome)
             else:
                 _filter(source, target, options, masks, outcome, is_open=is_open)
@@ -139,30 +142,57 @@ def _filter(
             click.echo(f"{shown(target, '-')}: {done.difference}")
 
 
+def _for_cluster(source: str, options: CommandOptions) -> str:
+    """Return that a cluster filters a picture, in words; raises UsageError and ParameterError if it cannot."""
+    from ..folders.cluster import check_address
+
+    if source == "-" or is_url(source) or options.recipe.axes:
+        raise click.UsageError("--cluster filters folders, and strips of a picture in a file: leave it out.")
+    check_address(str(options.cluster))
+    return f"{shown(source, '-')}: a cluster filters strips of a picture"
+
+
+@contextmanager
+def _workers(options: CommandOptions) -> Iterator[ClusterWorkers | None]:
+    """Give the workers that filter strips, one for each core of this machine if they are local; None without any."""
+    if options.dry_run or not options.cluster:
+        yield None
+        return
+    from ..folders.cluster import ClusterWorkers, connect
+
+    devices = [None] * (options.processes or system.cores())
+    with connect(options.cluster, devices) as client, closing(ClusterWorkers(client, None)) as workers:
+        workers.look()
+        yield workers
+
+
 def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outcome, too_large: str) -> None:
     """Filter a picture that is larger than the memory strip by strip; raises TooLargeError if it cannot be."""
     from ..folders.progress import Progress
     from ..work.large import LargeFile
 
-    try:
-        refuse(vars(options), ("verify", "preview", "save_stages", "profile"), "takes all of it: leave it out.")
-        large = LargeFile(source, target, options.recipe, options.scratch)
-        plan = large.plan(large.how.precision)
-    except (ParameterError, ReadError, TooLargeError, click.UsageError) as error:
-        raise TooLargeError(f"{too_large}; and strip by strip it cannot be filtered: {error}") from None
-    said = f"{f'{large.count} pages, each ' * (large.count > 1)}{plan.said(large.how, large.folder)}"
-    if options.dry_run:
-        outcome.status = "planned"
-        click.echo(f"{large.opened.name} -> {shown(target, 'standard output')}: {said}", err=target == "-")
-        return
-    remark(f"{large.opened.name}: larger than memory: filtered {said}", quiet=options.quiet)
-    masks = [*map(sources.identity, options.masks)]
-    large.opened.spare = masks if options.in_place else (large.opened.identity, *masks)
-    progress, began = Progress(large.count * plan.steps(large.how), quiet=options.quiet), time.monotonic()
-    try:
-        done = large.write(progress.advance)
-    finally:
-        progress.clear()
+    with _workers(options) as workers:
+        try:
+            refuse(vars(options), ("verify", "preview", "save_stages", "profile"), "takes all of it: leave it out.")
+            threads = workers.most if workers else None
+            large = LargeFile(source, target, options.recipe, options.scratch, threads)
+            plan = large.plan(large.how.precision)
+        except (ParameterError, ReadError, TooLargeError, click.UsageError) as error:
+            raise TooLargeError(f"{too_large}; and strip by strip it cannot be filtered: {error}") from None
+        said = f"{f'{large.count} pages, each ' * (large.count > 1)}{plan.said(large.how, large.folder)}"
+        if options.dry_run:
+            outcome.status = "planned"
+            click.echo(f"{large.opened.name} -> {shown(target, 'standard output')}: {said}", err=target == "-")
+            return
+        why = f"by {workers.count} worker{'s' * (workers.count > 1)}" if workers else "larger than memory"
+        remark(f"{large.opened.name}: {why}: filtered {said}", quiet=options.quiet)
+        masks = [*map(sources.identity, options.masks)]
+        large.opened.spare = masks if options.in_place else (large.opened.identity, *masks)
+        progress, began = Progress(large.count * plan.steps(large.how), quiet=options.quiet), time.monotonic()
+        try:
+            done = large.write(progress.advance, workers.do if workers else None)
+        finally:
+            progress.clear()
     vars(outcome).update(vars(done), pixel_size=large.opened.pixel_size)
     outcome.seconds = {"all": time.monotonic() - began}
     remark(*done.cautions, *options.recipe.mode.cautions(options.recipe.scale), quiet=options.quiet)

@@ -125,16 +125,24 @@ class PicturePlan(Plan):
 
 
 def planned(
-    shape: tuple[int, int, int], itemsize: int, grid: EdgedGrid, *, precision: str, units: tuple[int, int], room: int
+    shape: tuple[int, int, int],
+    itemsize: int,
+    grid: EdgedGrid,
+    *,
+    precision: str,
+    units: tuple[int, int],
+    room: int,
+    most: int | None = None,
 ) -> PicturePlan:
     """Return the strips of a picture (channels, height, width) for so many bytes of memory; raises TooLargeError.
 
-    ``units`` are how many rows are written together, and read together and kept.
+    ``units`` are how many rows are written together, and read together and kept; ``most`` how many threads there are,
+    by default one for each core.
     """
     (channels, height, width), real = shape, PRECISIONS[precision][0].itemsize
     number, of_columns = real * (1 if _is_real(grid) else 2), room * OF_COLUMNS
     column = grid.height * (8 + 7 * real) + 2 * height * number
-    threads = max(1, min(system.cores(), int(of_columns / (OF_GAINS + AT_ONCE * column))))
+    threads = max(1, min(most or system.cores(), int(of_columns / (OF_GAINS + AT_ONCE * column))))
     columns = max(1, min(COLUMNS, _columns(grid), int((of_columns / threads - OF_GAINS) / column)))
     blocks, beyond = _varying(grid, columns)
     kept = channels * len(blocks) * columns * height * number
@@ -244,6 +252,7 @@ class Large(ABC):
         self._real, self._complex = PRECISIONS[how.precision]
         self._ramp: Any = None
         self.deviation = self.largest = 0.0
+        self.far: Callable[..., Any] | None = None  # lets a worker of a cluster do what a method of its name does
 
     def in_order(self, work: Callable[..., Any], items: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         """Yield the results of work on items, some of which other threads do ahead."""
@@ -284,7 +293,7 @@ class Large(ABC):
         if MODES[output].is_values:
             return
         if self._how.own_range:
-            found = [*self.in_order(partial(self._extremes, *counted(*self.plan.shape[-2:])), self.items())]
+            found = [*self.in_order(partial(self.extremes, *counted(*self.plan.shape[-2:])), self.items())]
             self.largest = max(largest for largest, _ in found)
             if isinstance(scale, Auto):
                 samples = np.concatenate([some for _, some in found], axis=1)
@@ -302,14 +311,30 @@ class Large(ABC):
         """Return what the work on each strip takes: its first row, and the one behind its last."""
         yield from self.plan.strips
 
-    def _extremes(self, rows: int, columns: int, *item: Any) -> tuple[float, Array]:
-        values, start = self.values(*item), item[0]
+    def extremes(self, rows: int, columns: int, start: int, stop: int, *more: Any) -> tuple[float, Array]:
+        """Return the largest magnitude of a strip, and those of every so many rows and columns of the picture."""
+        if self.far:
+            return cast(
+                "tuple[float, Array]", self.far("extremes", rows, columns, start, stop, None, self.kept(start, stop))
+            )
+        values = self.values(start, stop, *more)
         first = -start % rows if values.ndim == 3 else 0  # of volumes the rows of each page are counted
         return float(max(values.max(), -values.min())), np.abs(values[..., first::rows, ::columns])
 
     def pixels(self, values: Array) -> Quantized:
         """Return values as pixels; overwrites them."""
         return pixels(values, self._ramp, 0.0, self._how.gray.dtype)
+
+    def made(self, start: int, stop: int, planes: Array | None = None, kept: Any = None, ramp: Any = None) -> Quantized:
+        """Return a strip of pixels; the rest is as for :meth:`values`, and a worker of a cluster gets a ramp."""
+        if self.far:
+            return cast("Quantized", self.far("made", start, stop, None, self.kept(start, stop), self._ramp))
+        self._ramp = ramp if kept else self._ramp
+        return self.pixels(self.values(start, stop, planes, *[kept] * (kept is not None)))
+
+    def kept(self, start: int, stop: int) -> Any:
+        """Return what is kept of the spectra of a strip, as :meth:`values` takes it."""
+        raise NotImplementedError
 
 
 class LargePicture(Large):
@@ -343,12 +368,17 @@ class LargePicture(Large):
         deque(self.in_order(self._along_columns, blocks), maxlen=0)
 
     def _forward(self, start: int, stop: int) -> list[Array]:
-        planes, columns = self._read(start, stop), self.plan.columns
-        for channel, (plane, base) in enumerate(zip(planes, self._base, strict=True)):
-            made = self.spectrum(plane, base)
-            for block in range(len(self.plan.blocks)):
-                self._spectra.put(channel, block, start, made[:, block * columns : (block + 1) * columns])
-        return [planes.min((1, 2)).astype(np.float64), planes.max((1, 2)).astype(np.float64)]
+        made, ends_of = self.far("forward", start, stop) if self.far else self.forward(start, stop)
+        for channel, block in np.ndindex(*self._size[:2]):
+            where = slice(block * self.plan.columns, (block + 1) * self.plan.columns)
+            self._spectra.put(channel, block, start, made[channel][:, where])
+        return ends_of
+
+    def forward(self, start: int, stop: int) -> tuple[list[Array], list[Array]]:
+        """Return what is kept of the spectra of a strip's channels, and their lowest and highest values."""
+        planes = self._read(start, stop)
+        made = [self.spectrum(plane, base) for plane, base in zip(planes, self._base, strict=True)]
+        return made, [planes.min((1, 2)).astype(np.float64), planes.max((1, 2)).astype(np.float64)]
 
     def _along_columns(self, channel: int, block: int) -> None:
         kept = self._spectra.get(channel, block, 0, self.plan.shape[1])
@@ -385,15 +415,19 @@ class LargePicture(Large):
         values[:] = fft.ifft(numbers, axis=0)[:height]
         return kept
 
-    def values(self, start: int, stop: int, planes: Array | None = None) -> Array:
-        plan, blocks = self.plan, range(len(self.plan.blocks))
+    def values(self, start: int, stop: int, planes: Array | None = None, kept: Any = None) -> Array:
+        """Return a filtered strip; ``planes`` are those that were read, ``kept`` what :meth:`kept` returns."""
+        plan, kept = self.plan, self.kept(start, stop) if kept is None else kept
         if plan.beyond and planes is None:
             planes = self._read(start, stop)
         made = np.empty((plan.shape[0], stop - start, plan.shape[2]), self._real)
         for channel, base in enumerate(self._base):
-            kept = [self._spectra.get(channel, block, start, stop) for block in blocks]
-            self.back(kept, base, planes if planes is None else planes[channel], made[channel])
+            self.back(kept[channel], base, planes if planes is None else planes[channel], made[channel])
         return made
+
+    def kept(self, start: int, stop: int) -> list[list[Array]]:
+        channels, blocks = self._size[:2]
+        return [[self._spectra.get(i, j, start, stop) for j in range(blocks)] for i in range(channels)]
 
     @QUIET
     def back(self, kept: Sequence[Array], base: float, plane: Array | None, out: Array) -> None:
@@ -446,14 +480,24 @@ def cosines(fft: Any, values: Array, axis: int, *, back: bool = False) -> Array:
 
 @contextmanager
 def ready(
-    read: Read, plan: Callable[[str], Plan], how: How, folder: str, advance: Callable[[], None] = lambda: None
+    read: Read,
+    plan: Callable[[str], Plan],
+    how: How,
+    folder: str,
+    advance: Callable[[], None] = lambda: None,
+    *,
+    far: Callable[..., Any] | None = None,
 ) -> Iterator[Large]:
-    """Give a picture whose spectrum is filtered, again in double precision if single is not enough."""
+    """Give a picture whose spectrum is filtered, again in double precision if single is not enough.
+
+    ``far`` lets workers of a cluster do it: it takes a plan, ``how``, the name of a method and arguments.
+    """
     with ExitStack() as stack:
         threads = plan(how.precision).threads
         submit = stack.enter_context(system.threads(threads, "strip")).submit if threads > 1 else system.at_once
         while True:
             large = plan(how.precision).large(read, how, folder, submit=submit, advance=advance)
+            large.far = far and partial(far, large.plan, how)
             try:
                 large.transform()
                 if not large.is_weak():

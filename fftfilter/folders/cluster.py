@@ -10,15 +10,16 @@ import logging
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, wait
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from .. import signals
-from ..errors import DeviceError, ParameterError, pip_install
+from ..errors import DeviceError, ParameterError, ProcessError, pip_install
 from ..files import atomic
 from .jobs import DeviceLostError, Job, Settings
 from .pool import IN_HAND, Result, Workers, folders_of
@@ -63,6 +64,7 @@ class ClusterWorkers(Workers):
         """Where outputs were written since the last look."""
         self._had_workers = time.monotonic()
         self._looked = float("-inf")
+        self._looking = Lock()
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
         """Give work to any worker that is of use."""
@@ -111,6 +113,23 @@ class ClusterWorkers(Workers):
         useful = self._workers - self._useless
         self.count, self.most = len(useful), IN_HAND * len(useful)
         self._where = {"workers": [*useful], "allow_other_workers": True} if useful < self._workers and useful else {}
+
+    def do(self, function: Callable[..., Any], /, *arguments: Any) -> Any:
+        """Return what a worker makes of arguments; others do it if that one dies. Several threads may wait for theirs.
+
+        Raises ProcessError if each dies, and DeviceLostError if none is left.
+        """
+        for _ in range(2 + self.spare_tries):
+            with self._looking:
+                self.look()
+            future = self.submit(function, *arguments)
+            while not wait([future], self.seconds_between_looks).done:
+                with self._looking:
+                    self.look()
+            if not (error := future.exception()):
+                return future.result()
+            died = self.died(error)
+        raise ProcessError(f"{self._client.scheduler.address}: {died}, and those before it: give workers more memory")
 
     def lose(self, result: Result) -> str | None:
         """Leave out a worker that has no usable device, or has another version; return why, if it was the last one."""

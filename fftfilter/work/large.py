@@ -6,13 +6,15 @@ import os
 import tempfile
 from dataclasses import replace
 from functools import partial
+from secrets import token_hex
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import images
+from .. import __version__, images
 from ..arrays import PRECISIONS, check_finite, check_image, gray_of, pixel_type
-from ..errors import ParameterError, TooLargeError, WriteError, check_option
+from ..errors import DeviceError, ParameterError, TooLargeError, WriteError, check_option
 from ..files import sources
 from ..files.messages import as_error, shown
 from ..filters.strips import How, free_room, planned, ready
@@ -64,11 +66,13 @@ def refused(recipe: Recipe) -> str:
 class LargeFile:
     """A file that is filtered by strips of rows, page by page.
 
-    ``scratch`` is the folder of a temporary file, by default that of the target. Raises TooLargeError for what takes
-    the whole picture, and ReadError, WriteError and ParameterError.
+    ``scratch`` is the folder of a temporary file, by default that of the target; ``threads`` wait for the workers of a
+    cluster. Raises TooLargeError for what takes the whole picture, and ReadError, WriteError and ParameterError.
     """
 
-    def __init__(self, source: FileName, target: FileName, recipe: Recipe, scratch: str | None = None) -> None:
+    def __init__(
+        self, source: FileName, target: FileName, recipe: Recipe, scratch: str | None = None, threads: int | None = None
+    ) -> None:
         if reason := refused(recipe):
             raise TooLargeError(reason)
         name, keeps = shown(source, "standard input"), recipe.keeps_levels
@@ -94,6 +98,7 @@ class LargeFile:
         precision = recipe.options.get("precision", "single")
         self.how = How(recipe.output, recipe.scale, Gray(picture.maxval, depth.dtype, depth.maxval), precision)
         self._plans: dict[str, PicturePlan] = {}
+        self._source, self._threads = source, threads
 
     def plan(self, precision: str) -> PicturePlan:
         """Return the strips, as they were planned first; raises TooLargeError."""
@@ -102,7 +107,7 @@ class LargeFile:
             transfer = transfer.keeping_mean() if recipe.mode.keeps_mean else transfer
             (channels, height, width), beside = picture.planes.shape, self._strips.beside
             grid, room = grid_with(recipe.edges, transfer, height, width), max(0, free_room() - beside)
-            how: dict[str, Any] = {"units": (self._unit, self._strips.step), "room": room}
+            how: dict[str, Any] = {"units": (self._unit, self._strips.step), "room": room, "most": self._threads}
             itemsize = picture.planes.itemsize * (1 if picture.alpha is None else 2)
             found = planned((channels, height, width), itemsize, grid, precision=precision, **how)
             self._plans[precision] = replace(found, bytes=found.bytes + beside)
@@ -119,8 +124,11 @@ class LargeFile:
             )
         return part.planes
 
-    def write(self, advance: Callable[[], None]) -> Done:
-        """Filter all pages, and write them; the target appears whole or not at all."""
+    def write(self, advance: Callable[[], None], workers: Callable[..., Any] | None = None) -> Done:
+        """Filter all pages, and write them; the target appears whole or not at all.
+
+        ``workers`` is a function that lets a worker of a cluster call another one, with arguments.
+        """
         opened, name, first = self.opened, shown(self._target, "standard output"), self._frame
         shape, lost = first.picture.planes.shape, list[str]()
         done = Done(self.count, shape, str(first.picture.planes.dtype))
@@ -134,7 +142,9 @@ class LargeFile:
                 done.has_table |= frame.picture.table is not None
                 if not number or (frame.picture.metadata and frame.picture.metadata.hdus):
                     opened.tell(frame, self._target)
-                with ready(self.read, self.plan, self.how, self.folder, advance) as large:
+                asked = token_hex(), os.path.abspath(os.fsdecode(self._source)), self._target, opened.recipe, number  # noqa: PTH100
+                far = workers and partial(workers, do_strip, __version__, asked)
+                with ready(self.read, self.plan, self.how, self.folder, advance, far=far) as large:
                     for encoded, of_strip in large.in_order(partial(self._made, large, sink, frame), large.items()):
                         sink.add(encoded)
                         done.add(of_strip)
@@ -157,9 +167,9 @@ class LargeFile:
 
     def _made(self, large: Large, sink: Sink, frame: Frame, start: int, stop: int) -> tuple[Any, Done]:
         picture = frame.picture
-        is_read = large.plan.beyond or picture.alpha is not None
+        is_read = (large.plan.beyond and not large.far) or picture.alpha is not None
         part = self._strips.rows(start, stop) if is_read else picture
-        result = large.pixels(large.values(start, stop, part.planes if is_read else None))
+        result = large.made(start, stop, part.planes if is_read else None)
         own = replace(picture, planes=result.pixels, alpha=picture.alpha if picture.alpha is None else part.alpha)
         own.maxval, own.integers = frame.depth.maxval, frame.depth.integers
         own.metadata = None if start else picture.metadata
@@ -167,6 +177,29 @@ class LargeFile:
         encoded, lost = images.encoded(own, frame.suffix, name, partial(sink.encode, milliseconds=None))
         largest, size = max(large.largest, result.largest), result.pixels.size
         return encoded, Done(samples=size, clipped=result.clipped, extremes=(0.0, largest), left_out=lost)
+
+
+# The worker of a cluster
+
+_open: list[Any] = []  # what the worker filters, behind what it was asked for
+_opening = Lock()
+
+
+def do_strip(version: str, asked: tuple[Any, ...], plan: PicturePlan, how: How, work: str, *arguments: Any) -> Any:
+    """Return what a method of a large picture returns, in a process that opens the picture once.
+
+    ``asked`` is a name that no other picture has, then the source, target, recipe and number of the page. Raises what
+    reading raises, and DeviceError if another version asks.
+    """
+    if version != __version__:
+        raise DeviceError(f"a worker has fftfilter {__version__}, and this is {version}: install the same version")
+    with _opening:
+        if _open[:1] != [(asked[0], how.precision)]:
+            file = LargeFile(*asked[1:4])
+            file._frame_of(asked[4])
+            _open[:] = (asked[0], how.precision), plan.large(file.read, how, "", submit=None, advance=None)
+        large = _open[1]
+    return getattr(large, work)(*arguments)
 
 
 # Arrays

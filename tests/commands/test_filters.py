@@ -199,7 +199,7 @@ WORKERS = "a cluster has workers of its own. See"
         (["--pattern", "*", "a.png", "b.png"], f"--pattern{ALONE}"),
         (["--skip-existing", "a.png", "b.png"], f"--skip-existing{ALONE}"),
         (["--fail-fast", "a.png", "b.png"], f"--fail-fast{ALONE}"),
-        (["--cluster", "local", "a.png", "b.png"], f"--cluster{ALONE}"),
+        (["--cluster", "local", "-", "b.png"], "--cluster filters folders, and strips of a picture in a file: leave"),
         (["--processes", "2", "a.png", "b.png"], f"--processes{ALONE}"),
         (
             ["--format", "tif", "a.png", "b.png"],

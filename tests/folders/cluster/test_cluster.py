@@ -19,6 +19,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -30,6 +31,7 @@ from fftfilter.folders.cluster import ClusterWorkers
 from fftfilter.folders.jobs import DeviceLostError, Settings, Tree
 from fftfilter.folders.pool import Pool, Result, Workers
 from fftfilter.folders.run import FolderRun
+from fftfilter.work.large import LargeFile
 from fftfilter.work.recipe import Recipe
 from tests.files.helpers import serve
 from tests.folders.helpers import JOURNAL, names, pgm, same
@@ -255,6 +257,56 @@ def test_a_file_that_kills_its_workers_is_given_up_and_the_rest_done(run, tmp_pa
     assert set(names(given)) - set(names(out)) == {"0/poison.pgm"}
 
 
+def test_strips_of_a_picture_are_filtered_by_a_cluster_one_of_whose_workers_dies(run, tmp_path):
+    """The bytes are those of one machine, also with a range of the picture's own; a worker dies at its second strip."""
+    y, x = np.mgrid[:2400:1.0, :3600:1.0]
+    np.save(
+        tmp_path / "in.npy", np.stack([128 + 60 * np.sin(x / 17 + y / 50), 90 + 40 * np.cos(y / 31)]).astype(np.uint8)
+    )
+    recipe = Recipe(transfer.highpass("40px", shape="gaussian"), options={"edges": "mirror"}, output="magnitude")
+    LargeFile(tmp_path / "in.npy", tmp_path / "alone.npy", recipe).write(lambda: None)
+    died = tmp_path / "died"
+    deadly = (
+        "import os, signal\nfrom fftfilter.work import large\noriginal, calls = large.do_strip, []\n"
+        "def do_strip(*arguments):\n"
+        "    calls.append(0)\n"
+        "    if len(calls) > 1:\n"
+        f"        open({str(died)!r}, 'w').close()\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return original(*arguments)\n"
+        "large.do_strip = do_strip\n"
+    )
+    with (
+        scheduler(tmp_path) as address,
+        worker(address, tmp_path, "--no-nanny"),
+        worker(address, tmp_path, "--no-nanny", preload=deadly),
+    ):
+        options = ("--radius", "40px", "--shape", "gaussian", "--edges", "mirror", "--cluster", address)
+        code, said = run(*options, tmp_path / "in.npy", tmp_path / "out.npy")
+        assert (code, "by 2 workers: filtered 2 pages, each in 3 strips" in said, died.exists()) == (0, True, True), (
+            said
+        )
+        assert (tmp_path / "out.npy").read_bytes() == (tmp_path / "alone.npy").read_bytes()
+        given = np.zeros((9, 9), np.float32)
+        given[8] = np.nan  # which only a worker reads
+        np.save(tmp_path / "nan.npy", given)
+        code, said = run("--output=keep", "--cluster", address, tmp_path / "nan.npy", tmp_path / "out.npy")
+        assert (code, "pixels are missing in the rows 0 to 8" in said) == (1, True), said
+
+
+def test_what_a_cluster_cannot_filter_is_refused_in_a_line(run, tmp_path):
+    picture = pgm(tmp_path / "in.pgm")
+    for words, said in {
+        (
+            "--auto",
+        ): "a cluster filters strips of a picture; and strip by strip it cannot be filtered: waves are looked",
+        ("--verify",): "--verify takes all of it: leave it out.",
+        ("--axes=zyx",): "--cluster filters folders, and strips of a picture in a file: leave it out.",
+    }.items():
+        code, printed = run(*words, "-n", "--cluster=tcp://127.0.0.1:1", picture, tmp_path / "out.pgm")
+        assert (code > 0, said in " ".join(printed.split())) == (True, True), printed
+
+
 SLOW = """
 import threading, time
 
@@ -403,7 +455,6 @@ def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeyp
     for options in (["--cluster", "here"], ["--cluster", "tcp://"], ["--cluster", address, "--device", "0,1"]):
         code, said = run("-r", *options, given, out)
         assert (code, said.count("\n")) == (2, 1), options
-    assert run("--cluster", address, given / "0/0.pgm", tmp_path / "out.pgm")[0] == 2
     monkeypatch.setattr(cluster, "_SECONDS_TO_CONNECT", 0.2)
     code, said = run("-r", "--cluster", "tcp://127.0.0.1:1", given, out)
     assert (code, said.count("\n"), "no Dask scheduler answers" in said) == (3, 1, True)
