@@ -95,7 +95,7 @@ class ClusterWorkers(Workers):
     def _update(self, now: float) -> None:
         try:
             found = set(self._client.nthreads(callback_timeout=PATIENCE))
-        except OSError as error:
+        except (OSError, RuntimeError) as error:  # the latter if it was gone before
             raise _gone(self._client) from error
         self._looked = now
         if self._workers - found:
@@ -120,15 +120,16 @@ class ClusterWorkers(Workers):
         Raises ProcessError if each dies, and DeviceLostError if none is left.
         """
         for _ in range(2 + self.spare_tries):
-            with self._looking:
-                self.look()
-            future = self.submit(function, *arguments)
-            while not wait([future], self.seconds_between_looks).done:
+            try:
                 with self._looking:
                     self.look()
-            if not (error := future.exception()):
+                future = self.submit(function, *arguments)
+                while not wait([future], self.seconds_between_looks).done:
+                    with self._looking:
+                        self.look()
                 return future.result()
-            died = self.died(error)
+            except Exception as error:  # noqa: BLE001  all but a death is raised again
+                died = self.died(error)
         raise ProcessError(f"{self._client.scheduler.address}: {died}, and those before it: give workers more memory")
 
     def lose(self, result: Result) -> str | None:
