@@ -95,7 +95,7 @@ class ClusterWorkers(Workers):
     def _update(self, now: float) -> None:
         try:
             found = set(self._client.nthreads(callback_timeout=PATIENCE))
-        except (OSError, RuntimeError) as error:  # the latter if it was gone before
+        except (OSError, RuntimeError, AttributeError) as error:  # the last two if it was gone before
             raise _gone(self._client) from error
         self._looked = now
         if self._workers - found:
@@ -223,7 +223,8 @@ def explain(error: BaseException, client: Client) -> BaseException:
 
 
 def _gone(client: Client) -> DeviceLostError:
-    return DeviceLostError(f"{client.scheduler.address}: the scheduler is gone")
+    address = getattr(client.scheduler, "address", "the cluster")  # None of a client that has noticed
+    return DeviceLostError(f"{address}: the scheduler is gone")
 
 
 def _client(address: str, security: Security | None) -> Client:
