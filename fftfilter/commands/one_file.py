@@ -54,6 +54,7 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
     """Read, filter, write; then print what was asked for; raises FftfilterError."""
     size = _bytes_of(source, options)
     is_open = options.recipe.is_open(options.device) and not (options.profile or options.save_stages)
+    options.asked = options.device
     options.device = device_for(options.device, options.recipe, size, verbose=options.verbose)
     from ..folders.progress import tell_of_compiling
 
@@ -115,7 +116,7 @@ def _filter(
             source, options.recipe, device=device, limit=limit, compare=compare, target=target, by_strips=True
         )
         way = _way(opened, target, options)
-        remark(f"{opened.name}: larger than memory: filtered {way}", quiet=options.quiet or not way)
+        remark(f"{opened.name}: larger than memory: filtered {way}{_not_on(options)}", quiet=options.quiet or not way)
         say_of(opened, quiet=options.quiet, verbose=options.verbose)
         if way or (is_open and device_choice.are_few(opened.samples)):
             options.device = device_choice.NUMPY
@@ -185,7 +186,7 @@ def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outco
             click.echo(f"{large.opened.name} -> {shown(target, 'standard output')}: {said}", err=target == "-")
             return
         why = f"by {workers.count} worker{'s' * (workers.count > 1)}" if workers else "larger than memory"
-        remark(f"{large.opened.name}: {why}: filtered {said}", quiet=options.quiet)
+        remark(f"{large.opened.name}: {why}: filtered {said}{_not_on(options)}", quiet=options.quiet)
         masks = [*map(sources.identity, options.masks)]
         large.opened.spare = masks if options.in_place else (large.opened.identity, *masks)
         progress, began = Progress(large.count * plan.steps(large.how), quiet=options.quiet), time.monotonic()
@@ -200,6 +201,12 @@ def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outco
         cut = f"; {done.clipped:.2%} clipped" if done.clipped else ""
         number = f"{done.pages} pages, " if done.pages > 1 else ""
         click.echo(f"{number}{done.shape[2]} x {done.shape[1]}: {large.opened.transfer}; NumPy{cut}", err=True)
+
+
+def _not_on(options: CommandOptions) -> str:
+    """Return that strips do not take a device that was asked for, in words."""
+    is_given = options.asked not in (None, "auto", device_choice.NUMPY)
+    return f"; device {options.asked} is for what fits into memory" if is_given else ""
 
 
 def _dry_run(source: str, target: str, options: CommandOptions, outcome: Outcome) -> None:

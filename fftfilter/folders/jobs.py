@@ -15,7 +15,7 @@ from pathlib import Path
 from posixpath import join
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
-from ..errors import DeviceError, ParameterError, ProcessError, ReadError, code_of
+from ..errors import DeviceError, ParameterError, ProcessError, ReadError, TooLargeError, code_of
 from ..files import urls
 from ..files.folder import Folder
 from ..files.messages import quoted_if_odd
@@ -135,6 +135,8 @@ class Outcome(Done):
         """Enter an error; return the outcome."""
         self.status, self.code = "failed", code_of(error)
         self.error = str(error) or f"{quoted_if_odd(self.job.source)}: out of memory; take a smaller image"
+        if isinstance(error, TooLargeError):
+            self.error += ", or filter it alone, by strips"
         return self
 
 

@@ -69,7 +69,7 @@ class ZarrPages(Pages):
     format, is_cut, data = "ZARR", False, b""
 
     def __init__(self, folder: FileName, name: str, level: int = 0) -> None:
-        self.name, root = name, os.path.realpath(folder)
+        self.name, root, self._limits = name, os.path.realpath(folder), list[Any]()
         no_group = ReadError(f"{name}: is no group of a Zarr; give the folder of an OME-Zarr image")
         if not any(Path(root, each).is_file() for each in ("zarr.json", ".zgroup")):
             raise no_group
@@ -130,12 +130,17 @@ class ZarrPages(Pages):
         return tuple(map(int, np.unravel_index(number, self.lead))) if self.lead else ()
 
     def spare(self, room: int) -> int:
-        zarr.config.set({"async.concurrency": _AT_ONCE})
+        if not self._limits:  # the whole process, as arrays have no such option, until this is closed
+            self._limits.append(zarr.config.set({"async.concurrency": _AT_ONCE}))
         chunks = 2 * _AT_ONCE * math.prod(self.array.chunks) * self.array.dtype.itemsize
         page = self.first.width * self.first.height * self.array.dtype.itemsize
         parts = -(-self.thick * page // max(page, room - chunks))  # of the pages that share chunks
         self.thick = -(-self.thick // parts)
         return chunks + page * self.thick * (self.thick > 1)
+
+    def close(self) -> None:
+        while self._limits:
+            self._limits.pop().__exit__(None, None, None)
 
     def strips(self, index: int) -> Strips:
         decoded, chunks = self.spare(0), self.array.chunks

@@ -848,7 +848,7 @@ def test_a_picture_too_large_for_the_device_fails_alone(run, tmp_path, monkeypat
 
     monkeypatch.setattr(Device, "check_memory", small_device)
     code, _, said = run("highpass", given, tmp_path / "out")
-    assert (code, "4 of 5 files" in said) == (1, True)
+    assert (code, "4 of 5 files" in said, "smaller image, or filter it alone, by strips" in said) == (1, True, True)
     assert names(tmp_path / "out") == [f"{i}.pgm" for i in range(4)]
 
 

@@ -336,6 +336,26 @@ def test_files_that_are_not_read_or_written_by_strips_are_refused_in_a_line(tmp_
     assert not [*tmp_path.glob("out*")]
 
 
+def test_a_device_that_strips_do_not_take_is_named(tmp_path):
+    name = saved(tmp_path, "pgm")
+    code, said = run("highpass", "--memory", LITTLE, "--device=cpu", name, "out.pgm", folder=tmp_path)
+    assert (code, "; device cpu is for what fits into memory" in said) == (0, True)
+
+
+@needs("zarr")
+def test_the_limit_of_zarrs_threads_ends_with_the_file(tmp_path):
+    import zarr
+
+    ome_zarr(tmp_path / "in.ome.zarr", picture(60, 50), (20, 20), 1)
+    asked = fftfilter.images.Asked()
+    pages, before = fftfilter.images.in_parts(tmp_path / "in.ome.zarr", asked), zarr.config.get("async.concurrency")
+    pages.strips(0)
+    pages.strips(0)
+    assert zarr.config.get("async.concurrency") < before
+    pages.close()
+    assert zarr.config.get("async.concurrency") == before
+
+
 @pytest.mark.parametrize("memory", ["40MB", "1", "55MB"])
 def test_too_little_memory_is_a_line(tmp_path, memory):
     code, line = run("highpass", "--memory", memory, saved(tmp_path, "pgm"), "out.pgm", folder=tmp_path)
