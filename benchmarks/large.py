@@ -36,7 +36,8 @@ FLATTEN = ["highpass", "--radius", "200px", "--shape", "gaussian", "--output", "
 FILTERS = {
     "flatten, 200 px": FLATTEN,
     "the same, mirrored": [*FLATTEN, "--edges", "mirror"],
-    "Butterworth": ["highpass", "--radius", "200px", "--shape", "butterworth", "--output", "keep"],
+    "Butterworth": (butterworth := ["highpass", "--radius", "200px", "--shape", "butterworth", "--output", "keep"]),
+    "Butterworth, mirrored": [*butterworth, "--edges", "mirror"],
 }
 # Measures a command in a process of its own, whose parent is small: a child begins with its parent's memory.
 MEASURE = """
