@@ -7,7 +7,8 @@ the Hartley transform, whose waves are cos + sin, or with mirrored edges the cos
 
 Beyond its support, the frequencies where it varies, H is constant. Only frequencies within are kept, axis by axis. A
 transform of up to ``FEW`` frequencies is a product of matrices, which is faster than an FFT; of more it is an FFT on
-the device. Where most frequencies are kept and edges wrap, FFTs along all axes are faster still.
+the device. Where most frequencies are kept, FFTs along all axes are faster still, and cosine transforms of SciPy, if it
+is installed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ..device_choice import NUMPY
 from ..errors import ParameterError, TooLargeError
 from ..output.ramp import on_ramps
 from ..output.rounding import NOISE, WEAK
-from ..plain import NumPyLauncher
+from ..plain import NumPyLauncher, library
 from ..region import RegionOptions
 from ..system import check_memory
 from ..transfer.grid import NEGLIGIBLE
@@ -229,17 +230,20 @@ class VolumePipeline:
         for axis in self._axes:
             work += kept * len(axis.order)
             kept *= len(axis.order) / axis.length
-        is_fused = self._real == np.float32 and not isinstance(self._launcher, NumPyLauncher)
-        self._has_spectrum = is_fused and work > PRODUCTS and not self._axes[0].is_mirrored
+        self._fft, self._workers = library(stack.size)
+        has_library = self._real == np.float32 and not isinstance(self._launcher, NumPyLauncher)
+        if self._axes[0].is_mirrored:
+            has_library = hasattr(self._fft, "dctn")  # of SciPy, if it is installed
+        self._has_spectrum = has_library and work > PRODUCTS
 
     def _orders(self) -> list[Array]:
-        """Return the frequencies along each axis: those of the products, or of half a spectrum."""
+        """Return the frequencies along each axis: those of the products, or of the spectrum, half of a Fourier one."""
         if not self._has_spectrum:
             return _orders(self._axes)
-        orders = [np.zeros(1, np.int64)] * 3
-        for axis in self._axes:
+        orders, last = _orders([axis._replace(kept=axis.length) for axis in self._axes]), self._axes[-1]
+        for axis in () if last.is_mirrored else self._axes:
             orders[axis.place] = np.fft.ifftshift(np.arange(axis.length) - axis.length // 2)
-        orders[self._axes[-1].place] = np.arange(self._axes[-1].length // 2 + 1)
+            orders[last.place] = np.arange(last.length // 2 + 1)
         return orders
 
     def _prepare(self, described: Description) -> None:
@@ -274,8 +278,12 @@ class VolumePipeline:
         return values
 
     def _by_spectrum(self, values: Array) -> Array:
-        assert self._engine  # noqa: S101  _prepare has made it
         lengths, axes = zip(*((axis.length, axis.place) for axis in self._axes), strict=True)
+        if self._axes[0].is_mirrored:
+            cosines = self._fft.dctn(values, axes=axes, **self._workers)
+            cosines *= self._gains
+            return np.asarray(self._fft.idctn(cosines, axes=axes, overwrite_x=True, **self._workers))
+        assert self._engine  # noqa: S101  _prepare has made it
         spectrum = self._engine.transformed(values, lengths, axes, None, out=None, half="made")
         spectrum *= self._gains
         return self._engine.transformed(spectrum, lengths, axes, None, out=None, half="given", inverse=True)

@@ -89,14 +89,15 @@ def test_long_axes_are_transformed_by_ffts(edges, engine, precision, rng):
             np.testing.assert_allclose(filter_(array), wanted, atol=5e-6 if precision == "single" else 1e-12)
 
 
+@pytest.mark.parametrize("edges", ["wrap", "mirror"])
 @pytest.mark.parametrize("shape", [(90, 100, 101), (87, 3, 200), (300, 4, 5)], ids=str)
-def test_most_frequencies_are_filtered_by_their_spectrum(shape, rng):
+def test_most_frequencies_are_filtered_by_their_spectrum(shape, edges, rng):
     array = rng.random(shape, np.float32) * 200
     axes = 3 if min(shape[1:]) > 3 else "t"
     for name in ("Butterworth high-pass", "Gaussian low-pass", "depth", "product"):
         transfer, gain = FILTERS[name]
-        got = Filter(transfer, axes=axes, output="real")(array)
-        wanted = reference(array, gain, (0, 1, 2) if axes == 3 else (0,))
+        got = Filter(transfer, axes=axes, output="real", edges=edges)(array)
+        wanted = reference(array, gain, (0, 1, 2) if axes == 3 else (0,), edges)
         np.testing.assert_allclose(got, wanted, atol=2e-4, err_msg=name)
 
 
