@@ -40,7 +40,7 @@ ON_THEIR_WAY = 3
 # The algorithm for double precision on a GPU, the fastest on most; a CPU is faster by NumPy's engine.
 IN_DOUBLE = "stockham"
 # Pipelines that a filter keeps for the sizes that it met, and the bytes that those beside the last one may take.
-MOST_KEPT, MOST_BYTES = 32, 64 << 20
+MOST_KEPT, MOST_BYTES = 64, 64 << 20
 
 
 @dataclass(eq=False)

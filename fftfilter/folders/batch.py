@@ -95,8 +95,15 @@ class Stacks:
         return self.pop() if self.nbytes > WAITING_BYTES else []
 
     def pop(self, key: Key | None = None) -> list[Loaded]:
-        """Return a stack, by default the one that has waited longest."""
-        stack = self._waiting.pop(key or next(iter(self._waiting)))
+        """Return a stack, by default the one that has waited longest; what is beyond a power of two goes on waiting.
+
+        So a filter meets few lengths of stacks, and keeps the pipelines of all.
+        """
+        key = key or next(iter(self._waiting))
+        waiting = self._waiting.pop(key)
+        stack = waiting[: 1 << len(waiting).bit_length() - 1]
+        if rest := waiting[len(stack) :]:
+            self._waiting[key] = rest
         self.nbytes -= sum(loaded.frame.picture.planes.nbytes for loaded in stack)
         return stack
 

@@ -14,19 +14,20 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import numpy as np
+from isal import isal_zlib
 from numpy.typing import NDArray
 from PIL import Image, ImageFile
 
 from ..errors import ReadError
 from ..files.sources import Content, as_file
 from .formats import JPEG_START, PNG_START, UnsupportedError
-from .metadata import gather, orientation_of, upright
+from .metadata import Metadata, gather, orientation_of, upright
 from .pages import PaletteRule
 from .picture import MAXVAL_OF, WHITE, Picture, Samples, Size, Working, refuse_oversize, stretched, table_of
-from .png_writer import chunks_of
+from .png_writer import chunk, chunks_of
 from .quiet import DEEP, codec, open_raster, quiet_pillow
 
 # Pixels that a byte can stand for at most, the header included: deflate makes 1032 of one byte, eight pixels of a bit
@@ -35,6 +36,7 @@ _PIXELS_A_BYTE = {"PNG": 8 * 1032, "GIF": 8 * 4093 // 9, "JPEG": 8 * 64}
 _PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
 _OF_PIXELS = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")  # a PNG's chunks that say what its pixels are
 _WIDEST = 1_000_000  # of the pictures that libpng reads
+_SMALL = 1 << 22  # bytes of a PNG's rows that may be in memory twice
 _HAS_CODECS = find_spec("imagecodecs") is not None  # there are systems for which pip has none
 _UNSET = 167  # every sample of a PNG before Pillow decodes it, which those keep that are missing in the file
 _SCAN, END_OF_JPEG = b"\xff\xda", b"\xff\xd9"
@@ -46,6 +48,8 @@ _MOST_SCANS = 3 * 64  # one for each frequency of each color; each takes the tim
 
 def read_with_pillow(data: bytes, name: str, working: Working | None, palette: PaletteRule = "auto") -> Picture | None:
     """Read an image from a file's bytes, None if it has several frames; ``name`` begins the message of an error."""
+    if data.startswith(PNG_START) and (picture := _bare_png(data, name, working)):
+        return picture
     with quiet_pillow():
         image = _opened(io.BytesIO(data))
         if _frames(image) > 1:
@@ -60,7 +64,9 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
     # Of few or of 16 bits Pillow compares the one transparent gray with others than the file has.
     has_odd_gray = "transparency" in image.info and (image.mode in ("1", "I;16") or rawmode_of(image) in ("L;2", "L;4"))
     is_usual = _HAS_CODECS and not image.info.get("interlace") and max(image.size) <= _WIDEST
-    is_by_codec = has_odd_gray or is_narrowed(image) or (image.format == "PNG" and is_usual)  # before it is loaded
+    # Pillow refuses a JPEG that ends too early, imagecodecs does not.
+    is_quick = (image.format == "JPEG" and image.mode in ("L", "RGB") and data.endswith(END_OF_JPEG)) and is_usual
+    is_by_codec = has_odd_gray or is_narrowed(image) or (image.format == "PNG" and is_usual) or is_quick
     if image.format == "PNG" and not is_by_codec:
         _fill(image, _UNSET)
     table = _table(image, palette)
@@ -70,8 +76,26 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
         if image.has_transparency_data:
             samples = np.dstack([samples, np.asarray(image.convert("RGBA"))[..., 3]])
     if not is_by_codec or image.format == "JPEG":
-        refuse_missing_rows(image, data)
+        refuse_missing_rows(image, data, samples if is_quick else None)
     return upright(picture_of(image, samples, table, data), orientation_of(image))
+
+
+def _bare_png(data: bytes, name: str, working: Working | None) -> Picture | None:
+    """Return the picture of a PNG that has 8 or 16 bits a sample and nothing beside its pixels, as programs write them.
+
+    Of others it is None, also of damaged ones. To open it by Pillow would take as long as to read a small one.
+    """
+    kinds = [kind for kind, _, _ in chunks_of(data)]
+    if not (_HAS_CODECS and kinds[:1] == [b"IHDR"] and {*kinds[1:-1]} == {b"IDAT"} and kinds[-1] == b"IEND"):
+        return None
+    width, height, bits, color, *how = struct.unpack_from(">IIBBBBB", data, 16)
+    channels = 3 if color in (2, 6) else 1
+    is_usual = bits in (8, 16) and color in (0, 2, 4, 6) and not any(how) and 0 < max(width, height) <= _WIDEST
+    if not is_usual or len(data) * _PIXELS_A_BYTE["PNG"] < width * height:
+        return None
+    refuse_oversize(name, Size(width, height, channels, bits // 8), working)
+    check_chunks(data)
+    return _picture_with(_png_samples(data), "PNG", Metadata())
 
 
 def _opened(file: BinaryIO) -> ImageFile.ImageFile:
@@ -92,18 +116,37 @@ def _opened(file: BinaryIO) -> ImageFile.ImageFile:
 
 
 def _decoded(image: ImageFile.ImageFile, data: bytes) -> Samples:
-    """Return the samples (height, width) or (height, width, channels) of a PNG, or of a file that Pillow narrows."""
+    """Return the samples (height, width) or (height, width, channels) of a PNG, a JPEG, or what Pillow narrows."""
     if image.format == "AVIF":
         return stretched(codec("avif_decode")(data), image.info[DEEP])
     if image.format == "JPEG":
-        return _deep_jpeg(data)
+        return _deep_jpeg(data) if is_narrowed(image) else cast("Samples", codec("jpeg8_decode")(data))
     if image.mode != "P":  # which is loaded for its palette; of others text may follow the pixels
         image.load_prepare()
         image.load_end()
-    # Of other chunks libpng would print what it finds wrong.
-    chunks = (data[start - 8 : end + 4] for kind, start, end in chunks_of(data) if kind in _OF_PIXELS)
-    samples: Samples = codec("png_decode")(b"".join((PNG_START, *chunks)))
+    samples = _png_samples(data)
     return _one_gray(samples) if image.mode == "P" else samples
+
+
+def _png_samples(data: bytes) -> Samples:
+    """Return the samples of a PNG, as libpng has them.
+
+    Of a small one ISA-L inflates the rows, in less than half of zlib's time, and libpng gets them as they are.
+    """
+    # Of other chunks libpng would print what it finds wrong.
+    kept = [(kind, start, end) for kind, start, end in chunks_of(data) if kind in _OF_PIXELS]
+    parts = [data[start - 8 : end + 4] for _, start, end in kept]
+    width, height, bits, color, _, _, is_interlaced = struct.unpack_from(">IIBBBBB", data, 16)
+    nbytes = height * (1 + (width * bits * {2: 3, 4: 2, 6: 4}.get(color, 1) + 7) // 8)
+    pixels = [i for i, (kind, _, _) in enumerate(kept) if kind == b"IDAT"]
+    with suppress(isal_zlib.error):  # libpng says what is wrong
+        packed = b"".join(data[kept[i][1] : kept[i][2]] for i in pixels)
+        is_small = nbytes <= _SMALL and not is_interlaced
+        rows = isal_zlib.decompressobj().decompress(packed, nbytes + 1) if is_small else b""
+        if len(rows) == nbytes:
+            parts[pixels[0] : pixels[-1] + 1] = chunk(b"IDAT", zlib.compress(rows, 0))
+    samples: Samples = codec("png_decode")(b"".join((PNG_START, *parts)))
+    return samples
 
 
 def _one_gray(colors: Samples) -> Samples:
@@ -145,17 +188,18 @@ def picture_of(
     image: ImageFile.ImageFile, samples: Samples, table: NDArray[np.uint16] | None = None, data: bytes = b""
 ) -> Picture:
     """Return a loaded image with its samples (height, width) or (height, width, channels); ``data`` is its file."""
+    channels = 3 if table is not None else 1 if samples.ndim == 2 or samples.shape[2] < 3 else 3  # a table's are colors
+    format_ = "JPEG" if image.format == "MPO" else image.format or ""
+    return _picture_with(samples, format_, gather(image, channels, data), table)
+
+
+def _picture_with(
+    samples: Samples, format_: str, metadata: Metadata, table: NDArray[np.uint16] | None = None
+) -> Picture:
     bands = np.ascontiguousarray(np.atleast_3d(samples).transpose(2, 0, 1))
-    has_alpha = len(bands) in (2, 4)
-    channels = len(bands) - has_alpha
-    return Picture(
-        planes=bands[:channels],
-        alpha=bands[-1] if has_alpha else None,
-        maxval=MAXVAL_OF[bands.dtype],
-        format="JPEG" if image.format == "MPO" else image.format or "",
-        metadata=gather(image, channels if table is None else 3, data),  # whose profile is of colors
-        table=table,
-    )
+    alpha = bands[-1] if len(bands) in (2, 4) else None
+    planes = bands if alpha is None else bands[:-1]
+    return Picture(planes, alpha, MAXVAL_OF[bands.dtype], format_, metadata=metadata, table=table)
 
 
 def measure(_: bytes, file: BinaryIO) -> Size:
@@ -235,13 +279,14 @@ def is_narrowed(image: ImageFile.ImageFile) -> bool:
 # Truncated files
 
 
-def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes) -> None:
-    """Raise ValueError if a loaded image has rows that are not in its file's bytes."""
+def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes, samples: Samples | None = None) -> None:
+    """Raise ValueError if an image, loaded or with its ``samples``, has rows that are not in its file's bytes."""
     # The last row is missing, or every second row or column of an interlaced picture. A closer look is taken if the
     # last pixels are those that missing ones would be: of a JPEG, gray.
     is_deep, is_missing = image.format == "JPEG" and is_narrowed(image), False
     places = [] if is_deep else [(max(0, image.width - i), max(0, image.height - i)) for i in (1, 2)]
-    last: list[float] = np.array([image.getpixel(place) for place in places]).ravel().tolist()
+    pixels = [image.getpixel(each) if samples is None else samples[each[::-1]] for each in places]
+    last: list[float] = np.array(pixels).ravel().tolist()
     if image.format == "ICO" or (image.format == "PNG" and (image.mode == "1" or _UNSET in last)):
         is_missing = any(_lacks_rows(data[start.start() :]) for start in re.finditer(PNG_START, data))
     elif image.format in ("JPEG", "MPO") and (is_deep or {*last[: len(last) // 2]} <= {127, 128}):

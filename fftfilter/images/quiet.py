@@ -83,8 +83,7 @@ def open_raster(file: BinaryIO, *formats: str) -> ImageFile.ImageFile:
             break
     else:
         raise UnsupportedError(told(head))
-    at = head.find(b"av1C") + 6
-    if image.format == "AVIF" and at > 6 and head[at] & 0x60:
+    if image.format == "AVIF" and (at := head.find(b"av1C") + 6) > 6 and head[at] & 0x60:
         image.info[DEEP] = 12 if head[at] & 0x20 else 10
     return image
 
