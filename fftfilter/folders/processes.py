@@ -20,7 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -181,8 +181,9 @@ class _Executor(ProcessPoolExecutor):
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
         before = set(multiprocessing.active_children())
+        starts = len(self._known) < self.count  # processes and threads
         try:
-            with signals.blocked():  # for the processes and threads that it starts
+            with signals.blocked() if starts else nullcontext():
                 return super().submit(function, *arguments, **options)
         except BrokenExecutor as error:
             failed: Future[Any] = Future()

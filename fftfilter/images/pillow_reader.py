@@ -14,7 +14,8 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import BinaryIO, cast
+from itertools import takewhile
+from typing import BinaryIO
 
 import numpy as np
 from isal import isal_zlib
@@ -43,12 +44,16 @@ _SCAN, END_OF_JPEG = b"\xff\xda", b"\xff\xd9"
 _JPEG_MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd8\xff])")
 _LOSSLESS = b"\xff\xc3"
 _FRAMES = (b"\xff\xc0", b"\xff\xc1", b"\xff\xc2", _LOSSLESS, b"\xff\xc9", b"\xff\xca")  # markers of a JPEG's header
+# How a JPEG begins of which nothing but its pixels is known, and its markers before them, but for that of its size.
+_BARE_JPEG = b"\xff\xd8\xff\xe0\0\x10JFIF\0\1\1\0\0\1\0\1\0\0"
+_OF_JPEG = (b"\xff\xe0", b"\xff\xdb", b"\xff\xc4", b"\xff\xdd")
+_MISSING = "its pixels end before its last row"
 _MOST_SCANS = 3 * 64  # one for each frequency of each color; each takes the time of a whole picture, and few bytes
 
 
 def read_with_pillow(data: bytes, name: str, working: Working | None, palette: PaletteRule = "auto") -> Picture | None:
     """Read an image from a file's bytes, None if it has several frames; ``name`` begins the message of an error."""
-    if data.startswith(PNG_START) and (picture := _bare_png(data, name, working)):
+    if _HAS_CODECS and (picture := _bare_png(data, name, working) or _bare_jpeg(data, name, working)):
         return picture
     with quiet_pillow():
         image = _opened(io.BytesIO(data))
@@ -64,9 +69,7 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
     # Of few or of 16 bits Pillow compares the one transparent gray with others than the file has.
     has_odd_gray = "transparency" in image.info and (image.mode in ("1", "I;16") or rawmode_of(image) in ("L;2", "L;4"))
     is_usual = _HAS_CODECS and not image.info.get("interlace") and max(image.size) <= _WIDEST
-    # Pillow refuses a JPEG that ends too early, imagecodecs does not.
-    is_quick = (image.format == "JPEG" and image.mode in ("L", "RGB") and data.endswith(END_OF_JPEG)) and is_usual
-    is_by_codec = has_odd_gray or is_narrowed(image) or (image.format == "PNG" and is_usual) or is_quick
+    is_by_codec = has_odd_gray or is_narrowed(image) or (image.format == "PNG" and is_usual)  # before it is loaded
     if image.format == "PNG" and not is_by_codec:
         _fill(image, _UNSET)
     table = _table(image, palette)
@@ -76,7 +79,7 @@ def read_with_pillow(data: bytes, name: str, working: Working | None, palette: P
         if image.has_transparency_data:
             samples = np.dstack([samples, np.asarray(image.convert("RGBA"))[..., 3]])
     if not is_by_codec or image.format == "JPEG":
-        refuse_missing_rows(image, data, samples if is_quick else None)
+        refuse_missing_rows(image, data)
     return upright(picture_of(image, samples, table, data), orientation_of(image))
 
 
@@ -85,8 +88,8 @@ def _bare_png(data: bytes, name: str, working: Working | None) -> Picture | None
 
     Of others it is None, also of damaged ones. To open it by Pillow would take as long as to read a small one.
     """
-    kinds = [kind for kind, _, _ in chunks_of(data)]
-    if not (_HAS_CODECS and kinds[:1] == [b"IHDR"] and {*kinds[1:-1]} == {b"IDAT"} and kinds[-1] == b"IEND"):
+    kinds = [kind for kind, _, _ in chunks_of(data)] if data.startswith(PNG_START) else []
+    if not (kinds[:1] == [b"IHDR"] and {*kinds[1:-1]} == {b"IDAT"} and kinds[-1] == b"IEND"):
         return None
     width, height, bits, color, *how = struct.unpack_from(">IIBBBBB", data, 16)
     channels = 3 if color in (2, 6) else 1
@@ -95,7 +98,25 @@ def _bare_png(data: bytes, name: str, working: Working | None) -> Picture | None
         return None
     refuse_oversize(name, Size(width, height, channels, bits // 8), working)
     check_chunks(data)
-    return _picture_with(_png_samples(data), "PNG", Metadata())
+    return _picture_with(_png_samples(data), "PNG")
+
+
+def _bare_jpeg(data: bytes, name: str, working: Working | None) -> Picture | None:
+    """Return the picture of a JPEG of 8 bits, not progressive, that has nothing beside it, as :func:`_bare_png`."""
+    if not (data.startswith(_BARE_JPEG) and data.endswith(END_OF_JPEG)) or JPEG_START in data[3:]:
+        return None
+    header = dict(takewhile(lambda marker: marker[0] != _SCAN, _markers(data)))
+    kinds = [kind for kind in header if kind not in _OF_JPEG]
+    bits, height, width, channels = struct.unpack_from(">BHHB", data, header[kinds[0]] + 2) if kinds else (0, 0, 0, 0)
+    is_usual = len(kinds) == 1 and kinds[0] in _FRAMES[:2] and bits == 8 and channels in (1, 3) and height and width
+    if not is_usual or len(data) * _PIXELS_A_BYTE["JPEG"] < width * height or data.count(_SCAN) > _MOST_SCANS:
+        return None
+    refuse_oversize(name, Size(width, height, channels, 1), working)
+    samples: Samples = codec("jpeg8_decode")(data)
+    # Missing rows are gray: then a closer look is taken.
+    if {*samples[-1, -1:].ravel().tolist()} <= {127, 128} and _needs_more(data[: _jpeg_end(data)]):
+        raise ValueError(_MISSING)
+    return _picture_with(samples, "JPEG")
 
 
 def _opened(file: BinaryIO) -> ImageFile.ImageFile:
@@ -116,11 +137,11 @@ def _opened(file: BinaryIO) -> ImageFile.ImageFile:
 
 
 def _decoded(image: ImageFile.ImageFile, data: bytes) -> Samples:
-    """Return the samples (height, width) or (height, width, channels) of a PNG, a JPEG, or what Pillow narrows."""
+    """Return the samples (height, width) or (height, width, channels) of a PNG, or of a file that Pillow narrows."""
     if image.format == "AVIF":
         return stretched(codec("avif_decode")(data), image.info[DEEP])
     if image.format == "JPEG":
-        return _deep_jpeg(data) if is_narrowed(image) else cast("Samples", codec("jpeg8_decode")(data))
+        return _deep_jpeg(data)
     if image.mode != "P":  # which is loaded for its palette; of others text may follow the pixels
         image.load_prepare()
         image.load_end()
@@ -139,7 +160,7 @@ def _png_samples(data: bytes) -> Samples:
     width, height, bits, color, _, _, is_interlaced = struct.unpack_from(">IIBBBBB", data, 16)
     nbytes = height * (1 + (width * bits * {2: 3, 4: 2, 6: 4}.get(color, 1) + 7) // 8)
     pixels = [i for i, (kind, _, _) in enumerate(kept) if kind == b"IDAT"]
-    with suppress(isal_zlib.error):  # libpng says what is wrong
+    with suppress(isal_zlib.IsalError):  # type: ignore[arg-type]  # libpng says what is wrong
         packed = b"".join(data[kept[i][1] : kept[i][2]] for i in pixels)
         is_small = nbytes <= _SMALL and not is_interlaced
         rows = isal_zlib.decompressobj().decompress(packed, nbytes + 1) if is_small else b""
@@ -194,7 +215,7 @@ def picture_of(
 
 
 def _picture_with(
-    samples: Samples, format_: str, metadata: Metadata, table: NDArray[np.uint16] | None = None
+    samples: Samples, format_: str, metadata: Metadata | None = None, table: NDArray[np.uint16] | None = None
 ) -> Picture:
     bands = np.ascontiguousarray(np.atleast_3d(samples).transpose(2, 0, 1))
     alpha = bands[-1] if len(bands) in (2, 4) else None
@@ -279,20 +300,19 @@ def is_narrowed(image: ImageFile.ImageFile) -> bool:
 # Truncated files
 
 
-def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes, samples: Samples | None = None) -> None:
-    """Raise ValueError if an image, loaded or with its ``samples``, has rows that are not in its file's bytes."""
+def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes) -> None:
+    """Raise ValueError if a loaded image has rows that are not in its file's bytes."""
     # The last row is missing, or every second row or column of an interlaced picture. A closer look is taken if the
     # last pixels are those that missing ones would be: of a JPEG, gray.
     is_deep, is_missing = image.format == "JPEG" and is_narrowed(image), False
     places = [] if is_deep else [(max(0, image.width - i), max(0, image.height - i)) for i in (1, 2)]
-    pixels = [image.getpixel(each) if samples is None else samples[each[::-1]] for each in places]
-    last: list[float] = np.array(pixels).ravel().tolist()
+    last: list[float] = np.array([image.getpixel(place) for place in places]).ravel().tolist()
     if image.format == "ICO" or (image.format == "PNG" and (image.mode == "1" or _UNSET in last)):
         is_missing = any(_lacks_rows(data[start.start() :]) for start in re.finditer(PNG_START, data))
     elif image.format in ("JPEG", "MPO") and (is_deep or {*last[: len(last) // 2]} <= {127, 128}):
         is_missing = _needs_more(data[: _jpeg_end(data)], is_deep=is_deep)
     if is_missing:
-        raise ValueError("its pixels end before its last row")
+        raise ValueError(_MISSING)
 
 
 def _lacks_rows(data: bytes) -> bool:

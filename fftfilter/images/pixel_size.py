@@ -156,7 +156,8 @@ def files_beside(name: str) -> list[Path]:
     """Return the files beside one that say where its pixels lie: a world file, such as .pgw of a .png, and a .prj."""
     stem, dot, suffix = name.rpartition(".")
     worlds = (f"{stem}.{suffix[:1]}{suffix[-1:]}w", f"{stem}.wld", f"{name}w") if dot else ()
-    found = [each for each in worlds if os.path.isfile(each)][:1]  # noqa: PTH113  Path's raises for long names
+    # Most files have none; that `isfile` finds nothing takes it longer than `access`, and Path's raises for long names.
+    found = [each for each in worlds if os.access(each, os.F_OK) and os.path.isfile(each)][:1]  # noqa: PTH113
     return [Path(each) for each in (*found, f"{stem}.prj") if found and os.path.isfile(each)]  # noqa: PTH113
 
 

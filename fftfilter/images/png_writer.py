@@ -79,14 +79,12 @@ def _best_filter(samples: NDArray[Any], pixel_bytes: int) -> int:
     first = min(1, len(samples) - 1)
     rows = _bytes(samples[first::apart])
     above = _bytes(samples[::apart][: len(rows)])
-    out = np.empty_like(rows)
-    entropies = []
+    out, counts = np.empty_like(rows), np.empty((3, 256))
     for kind in _NONE, _SUB, _UP:
         _filter(kind, rows, above, pixel_bytes, out)
-        probabilities = np.bincount(out.ravel()) / out.size
-        probabilities = probabilities[probabilities > 0]
-        entropies.append(-(probabilities * np.log2(probabilities)).sum())
-    return int(np.argmin(entropies))
+        counts[kind] = np.bincount(out.ravel(), minlength=256)
+    # The entropy is what this sum, divided by the number of bytes, lacks of the number's logarithm.
+    return int((counts * np.log2(np.maximum(counts, 1))).sum(axis=1).argmax())
 
 
 def chunk(kind: bytes, content: bytes) -> list[bytes]:

@@ -170,8 +170,8 @@ def beside(source: FileName) -> list[Path]:
 
 def _mask_of(source: FileName) -> Path | None:
     name = f"{os.fsdecode(source)}.msk"  # too long a name perhaps, for which Path's is_file raises
-    is_file = source != STANDARD_STREAM and not urls.is_url(source) and os.path.isfile(name)  # noqa: PTH113
-    return Path(name) if is_file else None
+    is_there = source != STANDARD_STREAM and not urls.is_url(source) and os.access(name, os.F_OK)
+    return Path(name) if is_there and os.path.isfile(name) else None  # noqa: PTH113
 
 
 def digest_of(source: FileName, data: sources.Content) -> str:

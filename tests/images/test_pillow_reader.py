@@ -12,7 +12,7 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from fftfilter.errors import ReadError
-from fftfilter.images import Picture, decode, read, write
+from fftfilter.images import Picture, decode, pillow_reader, read, write
 from fftfilter.images.pillow_reader import jpeg_size
 from fftfilter.images.png_writer import encode
 from tests.files.helpers import message, python
@@ -136,6 +136,42 @@ def test_every_filter_is_read_in_full_depth(channels, kind):
     got = decode(png_of(samples, filtered(samples, kind)), "x.png")
     assert got.planes.dtype == np.uint16
     np.testing.assert_array_equal(interleaved(got), samples)
+
+
+def saved(samples, format_, **options):
+    made = io.BytesIO()
+    Image.fromarray(samples).save(made, format_, **options)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"".join(encode(noise(channels).astype(dtype))) for dtype in "BH" for channels in (1, 2, 3, 4)),
+        *(saved(each, "JPEG", **how) for each in (GRAY, COLOR) for how in ({}, {"quality": 30}, {"progressive": True})),
+        saved(np.full((20, 20), 128, np.uint8), "JPEG"),
+    ],
+    ids=lambda data: f"{len(data)} bytes",
+)
+def test_bare_files_whole_or_damaged_are_read_as_by_pillow(monkeypatch, data):
+    random = np.random.default_rng(len(data))
+    cuts = (data[:at] + data[-2:] for at in random.integers(2, len(data), 12))
+    flips = (data[:at] + bytes([data[at] ^ 9]) + data[at + 1 :] for at in random.integers(2, len(data) - 2, 12))
+
+    def found(each):
+        try:
+            picture = decode(each, "x")
+        except ReadError:
+            return None
+        return picture.planes.tolist(), picture.maxval, picture.format, np.array(picture.alpha).tolist()
+
+    for each in (data, *cuts, *flips):
+        quick = found(each)
+        with monkeypatch.context() as patched:
+            for name in "_bare_png", "_bare_jpeg":
+                patched.setattr(pillow_reader, name, lambda *_: None)
+            assert found(each) == quick
+    assert found(data)
 
 
 @pytest.mark.parametrize("channels", CHANNELS.values(), ids=CHANNELS)
