@@ -187,14 +187,6 @@ class Entry(NamedTuple):
         return self.is_folder
 
 
-def is_folder(url: Url) -> bool:
-    """Whether a URL is a folder: one with a slash at its end, or one that its file system knows as such."""
-    if url.is_web or url.ends_as_folder:
-        return url.ends_as_folder
-    with _opened(url.text) as (system, path):
-        return bool(system.isdir(path))
-
-
 def _patiently(function: Callable[P, T]) -> Callable[P, T]:
     """Return a function that tries again what a driver failed to do, as often as `retries` says, after longer waits."""
 
@@ -204,12 +196,25 @@ def _patiently(function: Callable[P, T]) -> Callable[P, T]:
             try:
                 return function(*arguments, **options)
             except OSError as error:
-                if error.errno or tried >= retries:  # a missing file, or no permission, will not change
+                status = getattr(error.__cause__, "status", 0)  # a web server's
+                stays = isinstance(status, int) and 400 <= status < 500 and status not in (408, 425, 429)
+                if error.errno or stays or tried >= retries:  # a missing file, or no permission, will not change
                     raise
-                time.sleep(min(SECONDS_TO_RETRY * 2**tried, LONGEST_WAIT) * (0.5 + random()))  # noqa: S311
+                wait = min(SECONDS_TO_RETRY * 2**tried, LONGEST_WAIT) * (0.5 + random())  # noqa: S311
+                asked = (getattr(error.__cause__, "headers", None) or {}).get("Retry-After", "")
+                time.sleep(max(wait, min(int(asked), LONGEST_WAIT)) if asked.isdecimal() else wait)
         raise AssertionError
 
     return patient
+
+
+@_patiently
+def is_folder(url: Url) -> bool:
+    """Whether a URL is a folder: one with a slash at its end, or one that its file system knows as such."""
+    if url.is_web or url.ends_as_folder:
+        return url.ends_as_folder
+    with _opened(url.text) as (system, path):
+        return bool(system.isdir(path))
 
 
 @_patiently
@@ -265,12 +270,16 @@ def scandir(url: Url, refused: list[str] | None = None) -> Iterator[Iterator[Ent
     if url.is_web:
         found = [Entry(*link, _stamp({})) for link in _links(f"{url.text.rstrip('/')}/")]
     else:
-        with _opened(url.text) as (system, path):
-            listed = [each for each in system.ls(path, detail=True) if each["name"].strip("/") != path.strip("/")]
-        found = [Entry(Url(each["name"]).name, each["type"] == "directory", _stamp(each)) for each in listed]
+        found = [Entry(Url(each["name"]).name, each["type"] == "directory", _stamp(each)) for each in _listed(url)]
     if refused is not None:
         refused += [each.name for each in found if not is_name(each.name)]
     yield (each for each in found if is_name(each.name))
+
+
+@_patiently
+def _listed(url: Url) -> list[Any]:
+    with _opened(url.text) as (system, path):
+        return [each for each in system.ls(path, detail=True) if each["name"].strip("/") != path.strip("/")]
 
 
 def _links(page: str) -> dict[tuple[str, bool], None]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 from click.testing import CliRunner
@@ -37,6 +40,12 @@ class Shaky(MemoryFileSystem):
             raise FileNotFoundError(path)
         super().pipe_file(path, value, **options)
 
+    def ls(self, path, **options):
+        if Shaky.failures:
+            Shaky.failures -= 1
+            raise ConnectionError("nobody answers")
+        return super().ls(path, **options)
+
     def open(self, path, mode="rb", **options):
         if Shaky.failures and "r" in mode:
             Shaky.failures -= 1
@@ -58,24 +67,62 @@ def run(*arguments):
     return result.exit_code, result.stderr
 
 
-def test_what_fails_for_a_while_is_tried_again_if_that_is_wanted(store, tmp_path):
+def test_what_fails_for_a_while_is_tried_again_if_that_is_wanted(store, tmp_path, monkeypatch):
     for i in range(3):
         store.pipe_file(f"/in/{i}.pgm", pgm(tmp_path / "a.pgm", i).read_bytes())
     Shaky.failures = 2
     code, said = run("--retries", 3, "shaky://in/", tmp_path / "out")
     assert (code, names(tmp_path / "out")) == (0, ["0.pgm", "1.pgm", "2.pgm"]), said
     Shaky.failures = 1
+    monkeypatch.setattr(Shaky, "ls", MemoryFileSystem.ls)
     code, said = run("shaky://in/", tmp_path / "other")
     assert (code, said.count("nobody answers"), "; 1 failed" in said) == (1, 1, True), said
 
 
-def test_a_store_that_is_down_ends_the_run_after_fifty_files(store, tmp_path):
+def test_a_store_that_is_down_ends_the_run_after_fifty_files(store, tmp_path, monkeypatch):
     for i in range(300):
         store.pipe_file(f"/in/{i}.pgm", b"P5")
     Shaky.failures = 10**9
+    monkeypatch.setattr(Shaky, "ls", MemoryFileSystem.ls)
     code, said = run("shaky://in/", tmp_path / "out")
     assert (code, 50 <= said.count("nobody answers") < 200) == (1, True), said
     assert re.search(r"\d+ files in a row failed for reasons outside of them; the same command with --skip", said)
+
+
+def test_a_web_server_that_fails_now_and_then_and_says_what_is_gone(tmp_path, monkeypatch):
+    pytest.importorskip("aiohttp")
+    whole, asked, waits = pgm(tmp_path / "a.pgm", 3).read_bytes(), Counter(), []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            name = self.path.strip("/")
+            asked[name] += 1
+            fails = asked[name] == 1 or name == "410.pgm"
+            status = int(name[:3]) if fails and name[0].isdecimal() else 200
+            self.send_response(status)
+            self.send_header("Retry-After", "7")
+            self.send_header("Content-Length", str(len(whole) if status == 200 else 0))
+            self.end_headers()
+            if status == 200:
+                self.wfile.write(whole[: 9 if fails and name == "cut.pgm" else None])
+
+        def log_message(self, *_):
+            pass
+
+    monkeypatch.setattr(urls.time, "sleep", waits.append)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        files = ["410.pgm", "429.pgm", "503.pgm", "cut.pgm", "whole.pgm"]
+        given = [f"http://127.0.0.1:{server.server_port}/{name}" for name in files]
+        code, said = run("--retries", 4, "--report", tmp_path / "r.jsonl", *given, f"{tmp_path}/out/")
+        server.shutdown()
+    urls.retries = 0
+    assert (code, said.count("410, message='Gone'"), names(tmp_path / "out")) == (1, 1, files[1:]), said
+    assert [asked[name] for name in files] == [1, 2, 2, 2, 1]
+    assert len(waits) == 3
+    assert [each for each in waits if each == 7] == [7, 7]
+    lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    assert sorted(line["input"] for line in lines) == given
 
 
 def test_files_that_are_damaged_do_not_end_a_run(tmp_path):
