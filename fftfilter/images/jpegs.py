@@ -23,7 +23,7 @@ from .formats import JPEG2000_STARTS, JPEG_XL_STARTS, UnsupportedError
 from .metadata import Metadata, gather
 from .pages import PLACE
 from .picture import F32, MAXVAL_OF, U16, Picture, Samples, Size, Working, refuse_oversize, stretched
-from .pillow_reader import read_with_pillow
+from .pillow_reader import picture_with, read_with_pillow
 from .quiet import codec, open_raster
 
 _PLACES = bytes.fromhex("b14bf8bd083d4b43a5ae8cd7d5a6ce03"), b"gml.root-instance"  # GeoJP2's mark, and GML's
@@ -187,17 +187,14 @@ def _read_jpegxl(data: bytes, name: str, working: Working | None) -> Picture:
     size, bits, is_float = _jpegxl_header(data)
     refuse_oversize(name, size, working)
     samples = codec("jpegxl_decode")(data)
-    planes = np.atleast_3d(samples).transpose(2, 0, 1)
-    if is_float or planes.dtype.kind == "f":
-        planes = planes.astype(F32)
-    elif planes.dtype == U16 and bits < 16:
-        planes = stretched(planes, bits)
-    has_alpha = len(planes) in (2, 4)
-    alpha = planes[-1].copy() if has_alpha else None
-    if planes.dtype not in MAXVAL_OF or len(planes) > 4:
-        raise UnsupportedError(f"JPEG XL of {len(planes)} channels and {bits} bits is not supported; use djxl")
+    if is_float or samples.dtype.kind == "f":
+        samples = samples.astype(F32)
+    elif samples.dtype == U16 and bits < 16:
+        samples = stretched(samples, bits)
+    channels = 1 if samples.ndim == 2 else samples.shape[2]
+    if samples.dtype not in MAXVAL_OF or channels > 4:
+        raise UnsupportedError(f"JPEG XL of {channels} channels and {bits} bits is not supported; use djxl")
     has_others = any(box in data[:-4] for box in _BOXES)
     # Its decoder does not tell the color space.
-    metadata = Metadata(left_out=("the color space of the JPEG XL, if it is not sRGB", *["its metadata"] * has_others))
-    planes = np.ascontiguousarray(planes[: len(planes) - has_alpha])
-    return Picture(planes, alpha, MAXVAL_OF[planes.dtype], "JPEGXL", metadata)
+    lost = ("the color space of the JPEG XL, if it is not sRGB", *["its metadata"] * has_others)
+    return picture_with(samples, "JPEGXL", Metadata(left_out=lost))

@@ -44,9 +44,10 @@ _SCAN, END_OF_JPEG = b"\xff\xda", b"\xff\xd9"
 _JPEG_MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd8\xff])")
 _LOSSLESS = b"\xff\xc3"
 _FRAMES = (b"\xff\xc0", b"\xff\xc1", b"\xff\xc2", _LOSSLESS, b"\xff\xc9", b"\xff\xca")  # markers of a JPEG's header
-# How a JPEG begins of which nothing but its pixels is known, and its markers before them, but for that of its size.
+# How a JPEG begins of which nothing but its pixels is known, and its markers before them.
 _BARE_JPEG = b"\xff\xd8\xff\xe0\0\x10JFIF\0\1\1\0\0\1\0\1\0\0"
-_OF_JPEG = (b"\xff\xe0", b"\xff\xdb", b"\xff\xc4", b"\xff\xdd")
+_BASELINE = b"\xff\xc0"
+_OF_JPEG = (b"\xff\xe0", b"\xff\xdb", b"\xff\xc4", b"\xff\xdd", _BASELINE)
 _MISSING = "its pixels end before its last row"
 _MOST_SCANS = 3 * 64  # one for each frequency of each color; each takes the time of a whole picture, and few bytes
 
@@ -92,31 +93,33 @@ def _bare_png(data: bytes, name: str, working: Working | None) -> Picture | None
     if not (kinds[:1] == [b"IHDR"] and {*kinds[1:-1]} == {b"IDAT"} and kinds[-1] == b"IEND"):
         return None
     width, height, bits, color, *how = struct.unpack_from(">IIBBBBB", data, 16)
-    channels = 3 if color in (2, 6) else 1
-    is_usual = bits in (8, 16) and color in (0, 2, 4, 6) and not any(how) and 0 < max(width, height) <= _WIDEST
-    if not is_usual or len(data) * _PIXELS_A_BYTE["PNG"] < width * height:
+    is_usual = bits in (8, 16) and color in (0, 2, 4, 6) and not any(how) and max(width, height) <= _WIDEST
+    if not is_usual or not 0 < width * height <= len(data) * _PIXELS_A_BYTE["PNG"]:
         return None
-    refuse_oversize(name, Size(width, height, channels, bits // 8), working)
+    refuse_oversize(name, Size(width, height, 3 if color in (2, 6) else 1, bits // 8), working)
     check_chunks(data)
-    return _picture_with(_png_samples(data), "PNG")
+    return picture_with(_png_samples(data), "PNG")
 
 
 def _bare_jpeg(data: bytes, name: str, working: Working | None) -> Picture | None:
     """Return the picture of a JPEG of 8 bits, not progressive, that has nothing beside it, as :func:`_bare_png`."""
     if not (data.startswith(_BARE_JPEG) and data.endswith(END_OF_JPEG)) or JPEG_START in data[3:]:
         return None
-    header = dict(takewhile(lambda marker: marker[0] != _SCAN, _markers(data)))
-    kinds = [kind for kind in header if kind not in _OF_JPEG]
-    bits, height, width, channels = struct.unpack_from(">BHHB", data, header[kinds[0]] + 2) if kinds else (0, 0, 0, 0)
-    is_usual = len(kinds) == 1 and kinds[0] in _FRAMES[:2] and bits == 8 and channels in (1, 3) and height and width
-    if not is_usual or len(data) * _PIXELS_A_BYTE["JPEG"] < width * height or data.count(_SCAN) > _MOST_SCANS:
+    header = list(takewhile(lambda marker: marker[0] != _SCAN, _markers(data)))
+    kinds, starts = dict(header), [at - 2 for _, at in header]
+    ends = [at + int.from_bytes(data[at : at + 2]) for _, at in header]
+    is_whole = starts[1:] == ends[:-1] and data.startswith(_SCAN, ends[-1]) and data.count(_SCAN) == 1
+    if not (is_whole and _BASELINE in kinds and kinds.keys() <= {*_OF_JPEG}):
+        return None
+    bits, height, width, channels = struct.unpack_from(">BHHB", data, kinds[_BASELINE] + 2)
+    if (bits, channels) not in ((8, 1), (8, 3)) or not 0 < width * height <= len(data) * _PIXELS_A_BYTE["JPEG"]:
         return None
     refuse_oversize(name, Size(width, height, channels, 1), working)
     samples: Samples = codec("jpeg8_decode")(data)
     # Missing rows are gray: then a closer look is taken.
     if {*samples[-1, -1:].ravel().tolist()} <= {127, 128} and _needs_more(data[: _jpeg_end(data)]):
         raise ValueError(_MISSING)
-    return _picture_with(samples, "JPEG")
+    return picture_with(samples, "JPEG")
 
 
 def _opened(file: BinaryIO) -> ImageFile.ImageFile:
@@ -211,12 +214,13 @@ def picture_of(
     """Return a loaded image with its samples (height, width) or (height, width, channels); ``data`` is its file."""
     channels = 3 if table is not None else 1 if samples.ndim == 2 or samples.shape[2] < 3 else 3  # a table's are colors
     format_ = "JPEG" if image.format == "MPO" else image.format or ""
-    return _picture_with(samples, format_, gather(image, channels, data), table)
+    return picture_with(samples, format_, gather(image, channels, data), table)
 
 
-def _picture_with(
+def picture_with(
     samples: Samples, format_: str, metadata: Metadata | None = None, table: NDArray[np.uint16] | None = None
 ) -> Picture:
+    """Return a picture of samples (height, width) or (height, width, channels), alpha last."""
     bands = np.ascontiguousarray(np.atleast_3d(samples).transpose(2, 0, 1))
     alpha = bands[-1] if len(bands) in (2, 4) else None
     planes = bands if alpha is None else bands[:-1]
