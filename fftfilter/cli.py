@@ -13,13 +13,14 @@ from __future__ import annotations
 import re
 import sys
 from importlib import import_module
-from typing import Any, NoReturn
+from itertools import pairwise
+from typing import Any, NoReturn, TextIO, cast
 
 import click
 
 from . import __distribution__, __version__, device_choice, signals
 from .errors import FftfilterError, TooLargeError, code_of, install_opencl, pip_install, without_secrets
-from .files.standard_streams import guarded, tell
+from .files.standard_streams import Events, guarded, tell
 
 # The commands beside the filters, each in the module of its name.
 OTHERS = ("apply", "bench", "devices", "engines", "explore", "peaks", "spectrum")
@@ -57,7 +58,10 @@ class Cli(click.Group):
         """Run a command line; always ends by SystemExit."""
         self.verbosity = 0
         device_choice.tell = _tell
+        words = [*(extra.get("args") or sys.argv[1:])]
         try:
+            if "--log=json" in words or ("--log", "json") in pairwise(words):
+                sys.stderr = cast("TextIO", Events(sys.stderr))  # until the command has ended; for usage errors, too
             result = super().main(*arguments, **{**extra, "standalone_mode": False})
             sys.stdout.flush()
         except (KeyboardInterrupt, click.Abort) as interrupt:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from inspect import cleandoc
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ..errors import ParameterError, without_secrets
-from ..files.standard_streams import Events
 from ..images.formats import COMPRESSIONS, Coding
 from ..images.pages import ALL, PALETTES, Asked, hdu_of
 from ..text import bytes_of
@@ -194,18 +192,10 @@ def _bytes(_: click.Context, __: click.Parameter, given: str | None) -> int | No
         raise click.BadParameter(f"{error}.") from None
 
 
-def _log(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    if value == "json":
-        sys.stderr = cast("TextIO", Events(sys.stderr))  # until the command has ended
-    return value
-
-
 log_option = GroupedOption(
     "--log",
     type=click.Choice(["text", "json"]),
-    is_eager=True,
     expose_value=False,
-    callback=_log,
     help="What standard error gets: text, or for programs a line of JSON for each event.  [default: text]",
 )
 

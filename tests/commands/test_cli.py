@@ -272,9 +272,9 @@ def test_files_hold_values_of_double_precision_as_single(run, tmp_path, camera, 
 
 
 def test_devices_lists_limits_and_the_one_taken(run):
-    code, out, _ = run("devices", "--json")
+    code, out, said = run("devices", "--json")
+    assert code == 0, said
     told = json.loads(out)
-    assert code == 0
     (taken,) = (device for device in told["devices"] if device["index"] == told["chosen"])
     assert taken["platform"] == "Portable Computing Language"
     for limit in ("work-item dimensions", "work-item sizes", "work-group size", "compute units", "local memory"):

@@ -56,6 +56,8 @@ def test_errors_and_remarks_are_events_too(tmp_path):
     assert event["message"].startswith(f"{tmp_path}/none.pgm: cannot be read: ")
     code, (event,) = run("--radius", "wide", given, target)
     assert (code, event["event"], event["code"]) == (2, "error", "ParameterError")
+    code, (event,) = run("--bogus", given, target)
+    assert (code, event["event"], event["exit_code"]) == (2, "error", 2)
     code, (said, done) = run("--scale", "-40:40", given, target)
     assert (code, said["event"], done["event"], done["status"]) == (0, "message", "file", "done")
     assert said["message"].startswith("scale -40:40 begins below 0")
