@@ -60,7 +60,10 @@ LEFT, SURE, BETTER, OF_OFFSETS = 0.8, 1.9, 0.95, 0.7
 BLURRED, SLANTED, SHARP, FEWEST_STEPS, OUTLYING, SMALL = 0.25, 0.6, 0.1, 4, 12.0, 0.1
 # The most of steps that is the same so many pixels further; the standard errors of that which come by chance. Heights
 # of less than this standard deviation, as a part of their mean, are equal. Groups of lines differ by less of a height.
-REPEATED, SHIFTED, CHANCE, EQUAL, UNEVEN = 0.35, 4, 3.0, 0.2, 0.3
+REPEATED, SHIFTED, CHANCE, EQUAL = 0.35, 4, 3.0, 0.2
+# The most of the pixels that steps leave where they are, by less than half of their height: in the mean of all rows,
+# and in their root mean square.
+UNMOVED, HALF = (0.07, 0.14), 0.5
 # The part of a picture's pixels that may be 0 or less where gains are looked for.
 DARK = 0.05
 # The standard deviation of the ridge, in half cycles along the lines, and how many of these are compared with it.
@@ -407,7 +410,7 @@ def _model(some: Floats, most: float, *, with_ridge: bool, strict: bool) -> _Mod
                 (most == SLANTED or blurred < SHARP)
                 and len(heights) >= FEWEST_STEPS
                 and heights.std() > EQUAL * heights.mean()  # as those of ruled lines
-                and _unevenness(steps, float(heights.max())) < UNEVEN
+                and all(a < b for a, b in zip(unmoved(np.diff(some, axis=0), found), UNMOVED, strict=True))
                 and not repeats(found)
             )
         is_content = not is_lines
@@ -419,12 +422,19 @@ def _model(some: Floats, most: float, *, with_ridge: bool, strict: bool) -> _Mod
     return _Model(kind, steps, is_content)
 
 
-def _unevenness(steps: Floats, most: float) -> float:
-    """Return how far groups differ the more, the higher a step is: 0 for lines, a half for text; up to this height."""
-    medians = _quantiles(steps, 0.5)[0]
-    some = np.isfinite(steps).any(axis=1) & (np.abs(medians) <= most)
-    heights, differ = np.abs(medians[some]), np.nanmean(np.abs(steps - medians[:, None])[some], axis=1)
-    return float(np.cov(differ, heights, bias=True)[0, 1] / max(heights.var(), np.finfo(float).tiny))
+def unmoved(differences: Floats, steps: Floats) -> tuple[float, float]:
+    """Return the part of the pixels that steps of rows leave where they are, from differences ``(rows, columns)``.
+
+    A fault adds its step to whatever is there, so that as many pixels move by less than half of it as by more than one
+    and a half, and no more than by about all of it: these are counted against each other. The paper between letters
+    does not move. Behind the mean of the rows comes their root mean square.
+    """
+    rows = np.flatnonzero(steps)
+    moved, weights = differences[rows] / steps[rows, None], np.abs(steps[rows]) / np.abs(steps).sum()
+    count = np.maximum(np.isfinite(moved).sum(axis=1), 1)
+    not_at_all, once, twice = ((np.abs(moved - k) < HALF).sum(axis=1) / count for k in (0, 1, 2))
+    mean = weights @ not_at_all - min(weights @ once, weights @ twice)
+    return float(mean), float(np.sqrt(weights @ np.square(not_at_all - twice)))
 
 
 def repeats(steps: Floats) -> bool:

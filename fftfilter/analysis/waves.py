@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array, Floats, Holes
-from .bands import COLUMNS, DARK, means_of_groups, steps_of_groups
+from .bands import COLUMNS, DARK, means_of_groups, steps_of_groups, unmoved
 from .guard import LEAST
 from .power import window
 from .surroundings import MEDIAN_OF_NOISE
@@ -35,6 +35,8 @@ EVERYWHERE, MANY, LEFT, REACH = 0.35, 6.0, 0.2, 3.5
 ALIKE, COARSE, ALTERNATES, SHARP = 0.03, 6, 0.1, 25.0
 # Steps of a group that are so many times its usual one are those of an object.
 OBJECT = 4.0
+# The longest period of lines of text, and the most of the pixels that do not move with a wave.
+LETTERS, UNMOVED = 60.0, 0.06
 AROUND = np.r_[-12:-2, 3:13]
 
 
@@ -86,12 +88,20 @@ def waves_along(plane: Array, holes: Holes | None) -> tuple[list[Wave], list[flo
         waves = [_wave(each, f) for each in steps for f in multiples]
         count = len(multiples)
         steps = [each - np.diff(sum(waves[k * count : (k + 1) * count]))[:, None] for k, each in enumerate(steps)]
-        if is_content:
+        own = np.asarray(sum(waves[slice(count, None) if is_gain else slice(count)]))
+        if is_content or not _moves_all(np.log(np.where(some > 0, some, np.nan)) if is_gain else some, own, wave.f):
             content.append(1 / wave.f)
         else:
-            own = slice(count, None) if is_gain else slice(count)
-            found.append(Wave(np.asarray(sum(waves[own])), is_gain, 1 / wave.f))
+            found.append(Wave(own, is_gain, 1 / wave.f))
     return found, content
+
+
+def _moves_all(some: Floats, profile: Floats, f: float) -> bool:
+    """Whether all pixels move with a wave, as paper between lines of text does not."""
+    half = round(1 / (2 * f))
+    steps = profile[half:] - profile[:-half]
+    steps[np.abs(steps) < np.abs(steps).max() / 2] = 0
+    return f * LETTERS < 1 or unmoved(some[half:] - some[:-half], steps)[0] < UNMOVED
 
 
 def _related(one: float, other: float) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PIL import Image, ImageDraw, ImageFont
 from skimage import data
 
 from fftfilter import Filter
@@ -160,6 +161,20 @@ def test_lines_of_text_and_of_a_table_stay(rng):
     for picture in (page, table, page.T, table.T):
         noisy = np.clip(np.rint(picture + rng.normal(0, 1, picture.shape)), 0, 255).astype(np.uint8)
         assert np.array_equal(repaired(noisy)[0], noisy)
+
+
+@pytest.mark.parametrize(("pitch", "part", "rule"), [(37, 0.7, 0), (21, 0.7, 21), (30, 0.7, 60)])
+def test_pages_of_letters_stay(rng, pitch, part, rule):
+    """Lines of text are no wave, and with rules between them no bands: paper between the letters does not move."""
+    page = Image.new("L", (480, 400), 215)
+    draw, font = ImageDraw.Draw(page), ImageFont.load_default(part * pitch)
+    for y in range(12, 400, pitch):
+        draw.text((15, y), "".join(rng.choice(list("eta oin shr dlu"), int(760 / part / pitch))), 70, font)
+    for y in range(12, 400, rule) if rule else ():
+        draw.line([(15, y - 3), (465, y - 3)], int(rng.integers(60, 150)), 2)
+    noisy = np.clip(np.rint(np.asarray(page) + rng.normal(0, 2, (400, 480))), 0, 255).astype(np.uint8)
+    made, note = repaired(noisy)
+    assert np.array_equal(made, noisy), note
 
 
 @pytest.mark.parametrize("options", [{"channels": "luminance"}, {"depth": 6.0}, {"region": (0, 0, 200, 300)}])

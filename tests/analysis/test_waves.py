@@ -81,6 +81,15 @@ def test_content_that_repeats_stays(scene, draw):
     assert waves_along(scene - drawn, None)[0] == []
 
 
+@pytest.mark.parametrize("part", [0.5, 0.7, 0.85])
+def test_soft_letters_on_paper_stay(rng, part):
+    is_inked = (rng.random((12, 60)) < part)[(ROWS + 9) // 24, np.arange(300) // 5]
+    paper = 200 + rng.normal(0, 2, is_inked.shape)
+    found, content = waves_along(paper - (20 + hum(24, 20)) * is_inked, None)
+    assert found == []
+    assert content[0] == pytest.approx(24, rel=0.02)
+
+
 def test_a_picture_without_waves_stays(scene):
     assert waves_along(scene, None) == ([], [])
     assert waves_along(scene.T, None) == ([], [])
