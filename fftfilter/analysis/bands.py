@@ -66,6 +66,12 @@ REPEATED, SHIFTED, CHANCE, EQUAL = 0.35, 4, 3.0, 0.2
 UNMOVED, HALF = (0.07, 0.14), 0.5
 # The part of a picture's pixels that may be 0 or less where gains are looked for.
 DARK = 0.05
+# Lines of a part are looked for in so many groups of columns, in sides of so many pixels or more, and in so many blocks
+# that agree best. A group belongs to them if it gains this part of its steps; nine of ten others gain at most that.
+PARTS, LEAST_OF_PART, TRIED, GAINED, LOST = 64, 64, 4, 0.25, -0.15
+# The fewest columns of their groups, the most that a part has of the length, the longest gap between steps as a part of
+# the height, and the most of the pixels that these leave where they are.
+FEWEST_OF_PART, MOST_OF_PART, GAP, UNMOVED_OF_PART = 8, 0.75, 0.2, (0.045, 0.1)
 # The standard deviation of the ridge, in half cycles along the lines, and how many of these are compared with it.
 RIDGE, BESIDE = 1.7, slice(3, 9)
 # Frequencies across the lines that a mean covers: of the ridge, and beside it; how many times the ridge stands out.
@@ -106,14 +112,73 @@ def lines_of(
     ``holes`` are the missing pixels, which the plane has values for. ``with_ridge`` allows lines by their spectrum,
     ``with_gains`` those that are factors, and ``strict`` asks more of steps that nothing else says to be lines.
     """
-    height, width = plane.shape
-    if height < LEAST_ROWS or width < LEAST_COLUMNS:
+    if len(plane) < LEAST_ROWS or plane.shape[1] < LEAST_COLUMNS:
         return None, False
-    columns = np.linspace(0, width - 1, min(width, COLUMNS)).round().astype(np.intp)
+    some = some_of(plane, holes)
+    return _lines(plane, some, with_ridge=with_ridge, with_gains=with_gains, strict=strict)
+
+
+def some_of(plane: Array, holes: Holes | None, multiple: int = 1) -> Floats:
+    """Return some columns of a plane, a multiple of so many, float64, NaN where pixels are missing."""
+    count = min(plane.shape[1], COLUMNS) // multiple * multiple
+    columns = np.linspace(0, plane.shape[1] - 1, count).round().astype(np.intp)
     some = plane[:, columns].astype(np.float64)
     if holes is not None:
         some[holes[:, columns]] = np.nan
-    return _lines(plane, some, with_ridge=with_ridge, with_gains=with_gains, strict=strict)
+    return some
+
+
+def lines_of_part(plane: Array, holes: Holes | None) -> tuple[Lines, int, int] | None:
+    """Return the lines that a part of the rows' length has, the first of its pixels, and the one behind the last.
+
+    In parts of an eighth and a fourth, two halves of the groups are compared. What those that agree best have in common
+    is looked for in all groups: lines are where it is left out with gain. It has to be a loss beside them.
+    """
+    height, width = plane.shape
+    if height < LEAST_OF_PART or width < 2 * LEAST_OF_PART:
+        return None
+    in_groups = np.nan_to_num(np.diff(some_of(plane, holes, PARTS), axis=0)).reshape(height - 1, PARTS, -1)
+    steps = _middle(in_groups.reshape(-1, in_groups.shape[2])).reshape(height - 1, PARTS)
+    blocks = [(a, a + n) for n in (PARTS // 8, PARTS // 4) for a in range(0, PARTS - n + 1, n // 2)]
+    for a, b in sorted(blocks, key=lambda each: -_agreement(steps[:, slice(*each)]))[:TRIED]:
+        if (found := _best(steps[:, a:b])) is None:
+            continue
+        gained = (np.abs(steps) - np.abs(steps - found[:, None])).sum(axis=0) / np.abs(found).sum()
+        sums = np.append(0, np.cumsum(gained - GAINED))
+        first, last = np.unravel_index(np.triu(sums - sums[:, None]).argmax(), (PARTS + 1, PARTS + 1))
+        beside = np.r_[gained[: max(0, first - 1)], gained[last + 1 :]]
+        if last - first > MOST_OF_PART * PARTS or np.quantile(beside, 0.9) > LOST:
+            continue
+        start, end = (round(k * width / PARTS) for k in (int(first), int(last)))
+        some = some_of(plane[:, start:end], None if holes is None else holes[:, start:end])
+        lines, _ = _lines(some, some, with_ridge=False, strict=True, fewest=FEWEST_OF_PART)
+        if lines is None:
+            continue
+        found = _best(steps_of_groups(some, FEWEST_OF_PART))
+        if found is None or _walks(found) or any(unmoved(np.diff(some, axis=0), found) > np.array(UNMOVED_OF_PART)):
+            continue
+        if np.diff(np.flatnonzero(found), prepend=0, append=height).max() < GAP * height:
+            around = width // PARTS + 1
+            return lines, _end(plane, lines, start, around), _end(plane, lines, end, around)
+    return None
+
+
+def _agreement(steps: Floats) -> float:
+    """Return the correlation of the means of two halves of the groups."""
+    one, other = steps[:, ::2].mean(axis=1), steps[:, 1::2].mean(axis=1)
+    most = 3 * np.median(np.abs(one))
+    one, other = np.clip(one, -most, most), np.clip(other, -most, most)
+    return float(one @ other / max(np.sqrt((one @ one) * (other @ other)), np.finfo(float).tiny))
+
+
+def _end(plane: Array, lines: Lines, at: int, around: int) -> int:
+    """Return the column around one where lines begin or end."""
+    start = max(0, at - around)
+    some = plane[:, start : at + around].astype(np.float64)
+    steps = np.diff(np.log(np.maximum(some, np.finfo(float).tiny)) if lines.is_gain else some, axis=0)
+    gained = np.abs(steps) - np.abs(steps - np.diff(lines.profiles[0])[:, None])
+    sums = np.append(0, np.cumsum(gained.sum(axis=0)))
+    return start + int(np.abs(sums - np.linspace(sums[0], sums[-1], len(sums))).argmax())
 
 
 def lines_of_all(some: Floats, *, strict: bool = False) -> Lines | None:
@@ -133,25 +198,32 @@ def steps_along(some: Floats, *, strict: bool = False) -> Lines | None:
 
 
 def _lines(
-    plane: Array, some: Floats, *, with_ridge: bool, with_gains: bool = True, strict: bool, blurred: float = BLURRED
+    plane: Array,
+    some: Floats,
+    *,
+    with_ridge: bool,
+    with_gains: bool = True,
+    strict: bool,
+    blurred: float = BLURRED,
+    fewest: int = FEWEST,
 ) -> tuple[Lines | None, bool]:
-    best = _model(some, blurred, with_ridge=with_ridge, strict=strict)
+    best = _model(some, blurred, fewest, with_ridge=with_ridge, strict=strict)
     is_gain, is_content = False, best.is_content
     valid = np.isfinite(some)
     with np.errstate(invalid="ignore", divide="ignore"):
         is_dark = valid & ~(some > 0)
         if with_gains and np.count_nonzero(is_dark) <= DARK * np.count_nonzero(valid):
             logs = np.log(np.where(some > 0, some, np.nan))
-            of_logs = _model(logs, blurred, with_ridge=with_ridge, strict=strict)
+            of_logs = _model(logs, blurred, fewest, with_ridge=with_ridge, strict=strict)
             is_content |= of_logs.is_content
             # A ridge tells no gains: its lines are along a part of the picture.
-            if "steps" in of_logs.kind and (not best.kind or _is_gain(some, best.steps, of_logs.steps)):
+            if "steps" in of_logs.kind and (not (best.kind or strict) or _is_gain(some, best.steps, of_logs.steps)):
                 best, some, is_gain = of_logs, logs, True
     if not best.kind:
         return None, is_content
     profiles, pitch = np.zeros((BESIDE.stop, len(some))), 0
     if "steps" in best.kind:
-        profiles[0], pitch = _profile(steps_of_groups(some), LEAST_PITCH - 1 if blurred == SLANTED else 1)
+        profiles[0], pitch = _profile(best.steps, _best(best.steps), LEAST_PITCH - 1 if blurred == SLANTED else 1)
     if "ridge" in best.kind:
         values = np.log(np.maximum(plane, np.nanmin(np.exp(some)))) if is_gain else plane
         low = _low_rows(values)
@@ -165,7 +237,7 @@ def _is_gain(some: Floats, steps: Floats, of_logs: Floats) -> bool:
     found = _best(steps)
     rows = slice(None) if found is None else found != 0
     above = np.where(some[:-1] > 0, some[:-1], np.nan)
-    level, inverse = _by_group(above)[rows], _by_group(1 / above)[rows]
+    level, inverse = (_by_group(each, steps.shape[1])[rows] for each in (above, 1 / above))
     steps, of_logs, left = steps[rows], of_logs[rows], np.full(4, 0.01)  # rounding is no evidence
     for first in (0, 1):
         own, other = np.s_[:, first::2], np.s_[:, 1 - first :: 2]
@@ -185,26 +257,33 @@ def _is_gain(some: Floats, steps: Floats, of_logs: Floats) -> bool:
 # Steps
 
 
-def _shares(count: int) -> Array:
-    """Return where groups of so many columns begin, and the end."""
-    return np.linspace(0, count, min(GROUPS, max(4, count // FEWEST)) + 1).astype(np.intp)
+def _shares(columns: int, groups: int = 0) -> Array:
+    """Return where groups of columns begin, and the end; of so many, or as many as usual."""
+    return np.linspace(0, columns, (groups or _groups_of(columns)) + 1).astype(np.intp)
 
 
-def steps_of_groups(some: Floats) -> Floats:
+def _groups_of(columns: int, fewest: int = FEWEST) -> int:
+    return min(GROUPS, max(4, columns // fewest))
+
+
+def steps_of_groups(some: Floats, fewest: int = FEWEST) -> Floats:
     """Return the steps from row to row in each group of columns, ``(rows - 1, groups)``: the mean of the middle half.
 
     The median would be rounded in pictures of few levels, and tell small slopes from errors no more.
     """
-    return _by_group(np.diff(some, axis=0))
+    return _by_group(np.diff(some, axis=0), _groups_of(some.shape[1], fewest))
 
 
-def _by_group(values: Floats) -> Floats:
-    return np.stack([_middle(values[:, a:b]) for a, b in pairwise(_shares(values.shape[1]))], axis=1)
+def _by_group(values: Floats, groups: int) -> Floats:
+    return np.stack([_middle(values[:, a:b]) for a, b in pairwise(_shares(values.shape[1], groups))], axis=1)
 
 
 def _middle(values: Floats) -> Floats:
     """Return the mean of the middle half of each row without its NaN; NaN for a row that has few other values."""
     ordered = np.sort(values, axis=1)  # NaN come last
+    quarter = (values.shape[1] - 1) // 4
+    if np.isfinite(ordered[:, -1]).all():
+        return np.asarray(ordered[:, quarter : values.shape[1] - quarter].mean(axis=1))
     count = np.count_nonzero(np.isfinite(values), axis=1)
     last = np.maximum(count - 1, 0)[:, None]
     place = np.arange(values.shape[1])
@@ -233,31 +312,35 @@ def _quantiles(values: Floats, *wanted: float) -> list[Floats]:
     return found
 
 
-def _agreed(steps: Floats, limit: float) -> Floats:
-    """Return the step of each row: the median of the groups, where most of them agree on it, else 0."""
+def _agreed(steps: Floats) -> tuple[Floats, Floats, float]:
+    """Return the median of the groups for each row, what most groups agree on of it, and the error of a median."""
     low, median, high = _quantiles(steps, QUANTILE, 0.5, 1 - QUANTILE)
     noise = float(np.nanquantile(np.abs(steps - median[:, None]), WITHIN))  # the median is often 0 in 8 bits
     least = np.where(median > 0, np.minimum(low + AWAY * noise, median), np.minimum(AWAY * noise - high, -median))
-    return np.where(least > limit * OF_MEDIAN * noise / np.sqrt(steps.shape[1]), median, 0)
+    return median, least, OF_MEDIAN * noise / steps.shape[1] ** 0.5
 
 
 def _best(steps: Floats) -> Floats | None:
     """Return the steps of rows by the limit with which half of the groups predict the other half best; None for none.
 
-    The step of a border, such as that of a frame, is left out, and so are small ones, which slopes have.
+    A step is the median of the groups where most of them agree on it. The step of a border, such as that of a frame, is
+    left out, and so are small ones, which slopes have.
     """
     steps = steps - slopes(_quantiles(steps, 0.5)[0])[:, None]
-    halves = (steps[:, ::2], steps[:, 1::2]), (steps[:, 1::2], steps[:, ::2])
-    if not all(np.isfinite(one).any() for one, _ in halves):
+    halves = steps[:, ::2], steps[:, 1::2]
+    if not all(np.isfinite(each).any() for each in halves):
         return None
-    best, least = None, sum(float(np.nanmean(np.abs(other))) for _, other in halves)
+    known = [_agreed(each) for each in halves]
+    best, least = None, sum(float(np.nanmean(np.abs(each))) for each in halves)
     for limit in LIMITS:
-        left = sum(float(np.nanmean(np.abs(other - _agreed(one, limit)[:, None]))) for one, other in halves)
+        said = (np.where(sure > limit * error, median, 0)[:, None] for median, sure, error in reversed(known))
+        left = sum(float(np.nanmean(np.abs(each - other))) for each, other in zip(halves, said, strict=True))
         if left < least:
             best, least = limit, left
     if best is None:
         return None
-    found = _agreed(steps, best)
+    median, sure, error = _agreed(steps)
+    found = np.where(sure > best * error, median, 0)
     heights = np.sort(np.abs(found))
     shares = np.cumsum(np.sqrt(heights))
     usual = heights[shares.searchsorted(shares[-1] / 2)]
@@ -265,9 +348,12 @@ def _best(steps: Floats) -> Floats | None:
     return found if found.any() else None
 
 
-def _profile(steps: Floats, least: int = 1) -> tuple[Floats, int]:
-    """Return what lines add to each row, without what drifts, and the rows from step to step; 0 for none."""
-    count, found = len(steps) + 1, _best(steps)
+def _profile(steps: Floats, found: Floats | None, least: int = 1) -> tuple[Floats, int]:
+    """Return what lines add to each row, without what drifts, and the rows from step to step; 0 for none.
+
+    ``found`` are those of the steps ``(rows - 1, groups)`` that are of lines.
+    """
+    count = len(steps) + 1
     if found is None:
         return np.zeros(count), 0
     where = np.flatnonzero(found)
@@ -315,8 +401,9 @@ def related(steps: Floats) -> list[float]:
 def slopes(medians: Floats) -> Floats:
     """Return the slopes of the picture: what steps around each row have in common, if more than their deviations."""
     around = sliding_window_view(np.pad(medians, AROUND, "symmetric"), 2 * AROUND + 1)
-    middle = np.median(around, axis=1)
-    power, errors = np.square(middle), np.square(CERTAIN * np.median(np.abs(around - middle[:, None]), axis=1))
+    middle = np.sort(around, axis=1)[:, AROUND]  # much faster than the median
+    deviations = np.sort(np.abs(around - middle[:, None]), axis=1)[:, AROUND]
+    power, errors = np.square(middle), np.square(CERTAIN * deviations)
     return np.asarray(middle * np.maximum(power - errors, 0) / np.maximum(power, np.finfo(float).tiny))
 
 
@@ -363,18 +450,16 @@ def _octaves(power: Floats) -> Floats:
 # Which model
 
 
-def _model(some: Floats, most: float, *, with_ridge: bool, strict: bool) -> _Model:
+def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: bool) -> _Model:
     """Return the simplest model of those that predict best what half of the groups do not show."""
-    steps = steps_of_groups(some)
+    steps = steps_of_groups(some, fewest)
     if not all(np.isfinite(steps[:, first::2]).any() for first in (0, 1)):
         return _Model("", steps, False)
     by_steps, by_ridge, by_both = (np.zeros(steps.shape) for _ in range(3))
     gained, left, before = [], 0.0, 0.0
-    ends = _shares(some.shape[1])
+    ends = _shares(some.shape[1], steps.shape[1])
     for first in (0, 1):
         own, other = steps[:, first::2], steps[:, 1 - first :: 2]
-        profile, _ = _profile(own)
-        by_steps[:, 1 - first :: 2] = np.diff(profile)[:, None]
         found = _best(own)
         if found is not None:
             there = found != 0
@@ -382,6 +467,8 @@ def _model(some: Floats, most: float, *, with_ridge: bool, strict: bool) -> _Mod
             gained.append(a - b)
             before, left = before + float(a.sum()), left + float(b.sum())
         if with_ridge:
+            profile, _ = _profile(own, found)
+            by_steps[:, 1 - first :: 2] = np.diff(profile)[:, None]
             half = np.concatenate([some[:, ends[i] : ends[i + 1]] for i in range(first, steps.shape[1], 2)], axis=1)
             low, centers = _low_rows(half), (np.arange(own.shape[1]) + 0.5) / own.shape[1]
             for into, known in ((by_ridge, 0 * profile), (by_both, profile)):
@@ -392,8 +479,6 @@ def _model(some: Floats, most: float, *, with_ridge: bool, strict: bool) -> _Mod
                 beside_it = np.arange(other.shape[1]) + 1 - first
                 between = sum(field[:, np.clip(beside_it - k, 0, own.shape[1] - 1)] for k in (0, 1)) / 2
                 into[:, 1 - first :: 2] = np.diff(between + known[:, None], axis=0)
-    predicted = {"": 0 * steps, "steps": by_steps, "ridge": by_ridge, "steps, ridge": by_both}
-    said = {kind: float(np.nanmean(np.abs(steps - each))) for kind, each in predicted.items()}
     gains = np.concatenate(gained) if gained else np.zeros(0)
     is_sure = gains.sum() > SURE * np.sqrt(np.square(gains).sum()) and left < LEFT * before
     found = _best(steps) if is_sure else None
@@ -416,6 +501,8 @@ def _model(some: Floats, most: float, *, with_ridge: bool, strict: bool) -> _Mod
         is_content = not is_lines
     kind = "steps" if is_lines else ""
     others = () if not with_ridge else ("steps, ridge",) if is_lines and walks else ("ridge", "steps, ridge")
+    predicted = {"": 0 * steps, "steps": by_steps, "ridge": by_ridge, "steps, ridge": by_both}
+    said = {kind: float(np.nanmean(np.abs(steps - each))) for kind, each in predicted.items() if others}
     for other_kind in others:
         if ("steps" not in other_kind or is_lines) and said[other_kind] < BETTER * said[kind]:
             kind = other_kind
@@ -427,14 +514,15 @@ def unmoved(differences: Floats, steps: Floats) -> tuple[float, float]:
 
     A fault adds its step to whatever is there, so that as many pixels move by less than half of it as by more than one
     and a half, and no more than by about all of it: these are counted against each other. The paper between letters
-    does not move. Behind the mean of the rows comes their root mean square.
+    does not move. Behind the mean of the rows comes their root mean square, without what comes by chance.
     """
     rows = np.flatnonzero(steps)
     moved, weights = differences[rows] / steps[rows, None], np.abs(steps[rows]) / np.abs(steps).sum()
     count = np.maximum(np.isfinite(moved).sum(axis=1), 1)
     not_at_all, once, twice = ((np.abs(moved - k) < HALF).sum(axis=1) / count for k in (0, 1, 2))
     mean = weights @ not_at_all - min(weights @ once, weights @ twice)
-    return float(mean), float(np.sqrt(weights @ np.square(not_at_all - twice)))
+    by_row = weights @ (np.square(not_at_all - twice) - (not_at_all + twice) / count)
+    return float(mean), float(np.sqrt(max(0, by_row)))
 
 
 def repeats(steps: Floats) -> bool:

@@ -24,7 +24,7 @@ from ..transfer.fitted import AUTO, Descreen, Wiener
 from ..transfer.part import Part
 from ..transfer.peaks import Notch
 from ..transfer.ridges import Amount, Bands, FittedStripes, Stripes, across_of, no_stripes
-from .bands import BESIDE, COLUMNS, Lines, lines_of, lines_of_all, steps_along, taken
+from .bands import BESIDE, COLUMNS, Lines, lines_of, lines_of_all, lines_of_part, steps_along, taken
 from .power import spectrum, step_of, window
 from .screens import screens_of
 from .striped import along_ridges, angles_of_stripes
@@ -35,6 +35,8 @@ from .wiener import Rings, curve, powers_behind
 OF_SLANTED = 0.4
 # The most pictures that a fixed pattern is looked for in, the columns of all together, and the fewest of one.
 PICTURES, SHARED, FEWEST = 64, 2048, 32
+# The most parts of the length of rows or columns that have lines of their own.
+MOST_PARTS = 4
 # Rows that are transformed at a time, to save memory.
 STRIP = 256
 
@@ -185,6 +187,8 @@ class _Picture:
             yield from self._waves(angle, holes)
         if part.waves:
             return
+        for angle in (0.0, 90.0):
+            yield from self._parts(angle, holes)
         angles, others = angles_of_stripes(self.planes, self.white, step)
         for angle in angles:
             yield from self._along(angle, part, holes)
@@ -247,6 +251,19 @@ class _Picture:
                 yield part
             elif is_content and angle not in self.content:
                 self.content.append(angle)
+
+    def _parts(self, angle: float, holes: Holes | None) -> Iterator[Bands]:
+        """Take the lines out that parts of the length of rows or columns have, and yield parts for them."""
+        for _ in range(MOST_PARTS):
+            found = []
+            for channel, plane, missing in self._planes(angle, holes):
+                if lines := lines_of_part(plane, missing):
+                    span = lines[1] / plane.shape[1], lines[2] / plane.shape[1]
+                    found.append(replace(self.part(angle, lines[0], channel), span=span))
+                    self.take_out(found[-1])
+            yield from found
+            if not found:
+                break
 
     def _blocks(self, angle: float, number: int, holes: Holes | None, *, is_known: bool) -> Iterator[Bands]:
         """Take the lines out that each block of the length of rows or columns has, and yield parts for them."""

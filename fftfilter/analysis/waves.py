@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array, Floats, Holes
-from .bands import COLUMNS, DARK, means_of_groups, steps_of_groups, unmoved
+from .bands import DARK, means_of_groups, some_of, steps_of_groups, unmoved
 from .guard import LEAST
 from .power import window
 from .surroundings import MEDIAN_OF_NOISE
@@ -64,10 +64,7 @@ def waves_along(plane: Array, holes: Holes | None) -> tuple[list[Wave], list[flo
     height, width = plane.shape
     if height < LEAST_ROWS or width < LEAST_COLUMNS:
         return [], []
-    columns = np.linspace(0, width - 1, min(width, COLUMNS)).round().astype(np.intp)
-    some = plane[:, columns].astype(np.float64)
-    if holes is not None:
-        some[holes[:, columns]] = np.nan
+    some = some_of(plane, holes)
     steps, levels = [np.nan_to_num(steps_of_groups(some))], means_of_groups(some)  # 0 where a group has no pixels
     with np.errstate(invalid="ignore", divide="ignore"):
         if np.count_nonzero(some <= 0) <= DARK * some.size:

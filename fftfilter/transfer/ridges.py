@@ -193,6 +193,8 @@ class Bands(Part):
     period: float = 0.0
     """That of a wave, in lines; 0 for other lines."""
     has_blocks: bool = False
+    span: tuple[float, float] = (0.0, 1.0)
+    """Where they begin and end, as parts of their length."""
 
     kind = "stripes"
     is_fitted = True
@@ -209,6 +211,7 @@ class Bands(Part):
         places = (np.arange(upright.shape[1]) + 0.5) / upright.shape[1]
         parts = np.arange(len(profiles))[:, None]
         waves = 1.0 * (places * len(parts) // 1 == parts) if self.has_blocks else np.cos(np.pi * parts * places)
+        waves = waves * ((places >= self.span[0]) & (places < self.span[1]))
         (x, y), base = _along(self.angle), across_of(self.angle, *plane.shape)[0]
         for start in range(0, len(upright), STRIP):
             part = upright[start : start + STRIP]
@@ -241,6 +244,8 @@ class Bands(Part):
             return f"wave of {self.period:.1f} {line} at {self.angle:.4g} degrees, {self.amount}{self.of_channel}"
         name = f"bands of {self.pitch} {line}" if self.pitch > 1 else "lines" if self.pitch else "stripes"
         where = f" in {len(self.profiles)} blocks" if self.has_blocks else ""
+        if self.span != (0, 1):
+            where += " from {:.0%} to {:.0%} of their length".format(*self.span)
         return f"{name} at {self.angle:.4g} degrees{where}, {self.amount}{self.of_channel}"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -114,10 +116,35 @@ def test_each_block_of_a_sensor_has_lines_of_its_own(rng, angle):
     truth, faulty = (SCENE.T, faulty.T) if angle == 90 else (SCENE, faulty)
     faulty = np.clip(np.rint(faulty), 0, 255).astype(np.uint8)
     made, note = repaired(faulty, angle, blocks=4)
-    assert off(made, truth) < 0.5 * min(off(faulty, truth), off(repaired(faulty, angle)[0], truth))
+    alone = off(repaired(faulty, angle)[0], truth)
+    assert off(made, truth) < min(0.3 * off(faulty, truth), alone)
+    assert (alone < 0.4 * off(faulty, truth)) == (angle == "auto")  # which finds out that there are parts
     assert note.startswith(f"bands of 2 {'columns at 90' if angle == 90 else 'rows at 0'} degrees in 4 blocks, offsets")
     clean = np.rint(truth).astype(np.uint8)
     assert np.array_equal(repaired(clean, angle, blocks=4)[0], clean)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6, -300.0])
+@pytest.mark.parametrize(("rows", "start", "end"), [(1, 60, 110), (4, 200, 400), (8, 90, 250)])
+def test_lines_of_a_part_are_found_with_their_ends(rng, rows, start, end, unit):
+    faulty = SCENE + rng.normal(0, 1, SCENE.shape)
+    faulty[:, start:end] += bands(rng, rows)
+    made, note = repaired(faulty * unit)
+    assert off(made / unit, SCENE) < 1 + 0.2 * off(faulty, SCENE)
+    said = re.search(
+        r"rows at 0 degrees from (\d+)% to (\d+)% of their length|lines at 0 degrees from (\d+)% to (\d+)%", note
+    )
+    assert [int(each) for each in said.groups() if each] == pytest.approx([start / 4, end / 4], abs=0.6)
+
+
+def test_lines_of_a_part_of_columns_and_missing_pixels(rng):
+    faulty = SCENE.T + rng.normal(0, 1, SCENE.T.shape)
+    faulty[100:220] += bands(rng, 1).T
+    faulty[40:60, 30:90] = np.nan
+    made, note = repaired(faulty)
+    assert note.startswith("lines at 90 degrees from 25% to 55% of their length, offsets of ")
+    assert np.nanstd(made - SCENE.T) < 1 + 0.2 * np.nanstd(faulty - SCENE.T)
+    assert np.array_equal(np.isnan(made), np.isnan(faulty))
 
 
 def test_gains_of_blocks_are_gains_and_missing_pixels_have_no_part_in_them(rng):
