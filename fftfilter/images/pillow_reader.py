@@ -166,8 +166,9 @@ def _png_samples(data: bytes) -> Samples:
     with suppress(isal_zlib.IsalError):  # type: ignore[arg-type]  # libpng says what is wrong
         packed = b"".join(data[kept[i][1] : kept[i][2]] for i in pixels)
         is_small = nbytes <= _SMALL and not is_interlaced
-        rows = isal_zlib.decompressobj().decompress(packed, nbytes + 1) if is_small else b""
-        if len(rows) == nbytes:
+        inflating = isal_zlib.decompressobj()
+        rows = inflating.decompress(packed, nbytes + 1) if is_small else b""
+        if len(rows) == nbytes and inflating.eof:
             parts[pixels[0] : pixels[-1] + 1] = chunk(b"IDAT", zlib.compress(rows, 0))
     samples: Samples = codec("png_decode")(b"".join((PNG_START, *parts)))
     return samples
