@@ -13,7 +13,7 @@ from fftfilter.errors import ImageError, ParameterError, TooLargeError, WriteErr
 from fftfilter.images import COMPRESSIONS, Coding, Picture, check_output, encoded, read, refuse_coding, write
 from tests.files.helpers import message, python
 from tests.helpers import needs_links
-from tests.images.helpers import picture
+from tests.images.helpers import COLOR, GRAY, picture
 
 ECHO = "from fftfilter import images; images.write(images.read('-'), '-')"
 
@@ -336,3 +336,12 @@ def test_a_coding_that_a_format_does_not_have_is_refused(name, coding, words):
     with pytest.raises(ParameterError, match=words):
         refuse_coding(name, coding)
     refuse_coding("-", coding)  # whose format the input says
+
+
+@pytest.mark.parametrize("quality", [30, 95])
+@pytest.mark.parametrize("samples", [GRAY, COLOR], ids=["gray", "color"])
+def test_a_jpeg_without_metadata_is_what_pillow_writes(tmp_path, samples, quality):
+    planes = np.atleast_3d(samples).transpose(2, 0, 1)
+    write(Picture(planes, None, 255, "JPEG"), tmp_path / "x.jpg", coding=Coding(quality=quality))
+    Image.fromarray(samples).save(tmp_path / "y.jpg", quality=quality)
+    assert (tmp_path / "x.jpg").read_bytes() == (tmp_path / "y.jpg").read_bytes()
