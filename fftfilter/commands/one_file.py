@@ -82,7 +82,7 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
             else:
                 _filter(source, target, options, masks, outcome, is_open=is_open)
         except TooLargeError as error:
-            if options.memory and not system.free_memory():
+            if options.memory is not None and not system.free_memory():
                 name, given = shown(source, "-"), f"--memory {options.memory:,}"
                 enough = f"{max(2, -(-2 * options.memory // 10**8)) * 100}MB"
                 why = f"is no more than the program takes without a picture: give more, such as {enough}"

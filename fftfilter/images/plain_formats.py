@@ -128,6 +128,12 @@ def _picture(samples: NDArray[Any], header: Header, name: str, above: int = 0) -
     return Picture(planes, None, maxval, header.format, integers=integers)
 
 
+def _stored(data: Content, first: int, end: int, header: Header, name: str) -> Samples:
+    if len(found := data[first:end]) < end - first:
+        raise ReadError(f"{name}: has become shorter while it was read; start again when it is complete")
+    return np.frombuffer(found, header.stored)
+
+
 def strips(data: Content, name: str, page: int = 0) -> Strips:
     """Return the picture in a file, or a page, to be read some rows at a time; raises ReadError, TooLargeError."""
     header = _header(data[:_HEADER_BYTES], name, len(data))
@@ -142,7 +148,7 @@ def strips(data: Content, name: str, page: int = 0) -> Strips:
 
     def rows(first: int, stop: int) -> Picture:
         part = header._replace(size=size._replace(height=stop - first))
-        samples = np.frombuffer(data[start + first * by_row : start + stop * by_row], header.stored)
+        samples = _stored(data, start + first * by_row, start + stop * by_row, header, name)
         return _picture(samples, part, name, first)
 
     return spread(rows(0, 1), size.height, rows)
@@ -256,7 +262,7 @@ class NpyPages(Pages):
     def read(self, index: int, working: Working | None = None) -> Picture:
         refuse_oversize(self.page_name(index), self.first, working)
         start = self._header.start + self.chosen[index] * self._bytes
-        samples = np.frombuffer(self.data[start : start + self._bytes], self._header.stored)
+        samples = _stored(self.data, start, start + self._bytes, self._header, self.page_name(index))
         return _picture(samples, self._header, self.page_name(index))
 
     def strips(self, index: int) -> Strips:

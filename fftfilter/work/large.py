@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import partial
 from secrets import token_hex
@@ -133,6 +134,7 @@ class LargeFile:
         shape, lost = first.picture.planes.shape, list[str]()
         done = Done(self.count, shape, str(first.picture.planes.dtype))
         with (
+            closing(self._pages) if self._pages else nullcontext(),
             as_error(WriteError, f"{name}: cannot be written"),
             sink_of(opened, self._target, first.suffix, lost, height=shape[1]) as (sink, _),
         ):
