@@ -67,8 +67,9 @@ UNMOVED, HALF = (0.07, 0.14), 0.5
 # The part of a picture's pixels that may be 0 or less where gains are looked for.
 DARK = 0.05
 # Lines of a part are looked for in so many groups of columns, in sides of so many pixels or more, and in so many blocks
-# that agree best. A group belongs to them if it gains this part of its steps; nine of ten others gain at most that.
-PARTS, LEAST_OF_PART, TRIED, GAINED, LOST = 64, 64, 4, 0.25, -0.15
+# that agree best, at least so far. A group belongs to them if it gains this part of its steps; nine of ten others gain
+# at most that.
+PARTS, LEAST_OF_PART, TRIED, AGREE, GAINED, LOST = 64, 64, 4, 0.3, 0.25, -0.15
 # The fewest columns of their groups, the most that a part has of the length, the longest gap between steps as a part of
 # the height, and the most of the pixels that these leave where they are.
 FEWEST_OF_PART, MOST_OF_PART, GAP, UNMOVED_OF_PART = 8, 0.75, 0.2, (0.045, 0.1)
@@ -140,15 +141,18 @@ def lines_of_part(plane: Array, holes: Holes | None) -> tuple[Lines, int, int] |
     in_groups = np.nan_to_num(np.diff(some_of(plane, holes, PARTS), axis=0)).reshape(height - 1, PARTS, -1)
     steps = _middle(in_groups.reshape(-1, in_groups.shape[2])).reshape(height - 1, PARTS)
     blocks = [(a, a + n) for n in (PARTS // 8, PARTS // 4) for a in range(0, PARTS - n + 1, n // 2)]
-    for a, b in sorted(blocks, key=lambda each: -_agreement(steps[:, slice(*each)]))[:TRIED]:
+    agree = sorted(((_agreement(steps[:, a:b]), a, b) for a, b in blocks), reverse=True)[:TRIED]
+    spans = set()
+    for a, b in (each[1:] for each in agree if each[0] > AGREE):
         if (found := _best(steps[:, a:b])) is None:
             continue
         gained = (np.abs(steps) - np.abs(steps - found[:, None])).sum(axis=0) / np.abs(found).sum()
         sums = np.append(0, np.cumsum(gained - GAINED))
         first, last = np.unravel_index(np.triu(sums - sums[:, None]).argmax(), (PARTS + 1, PARTS + 1))
         beside = np.r_[gained[: max(0, first - 1)], gained[last + 1 :]]
-        if last - first > MOST_OF_PART * PARTS or np.quantile(beside, 0.9) > LOST:
+        if last - first > MOST_OF_PART * PARTS or np.quantile(beside, 0.9) > LOST or (first, last) in spans:
             continue
+        spans.add((first, last))
         start, end = (round(k * width / PARTS) for k in (int(first), int(last)))
         some = some_of(plane[:, start:end], None if holes is None else holes[:, start:end])
         lines, _ = _lines(some, some, with_ridge=False, strict=True, fewest=FEWEST_OF_PART)
@@ -166,7 +170,7 @@ def lines_of_part(plane: Array, holes: Holes | None) -> tuple[Lines, int, int] |
 def _agreement(steps: Floats) -> float:
     """Return the correlation of the means of two halves of the groups."""
     one, other = steps[:, ::2].mean(axis=1), steps[:, 1::2].mean(axis=1)
-    most = 3 * np.median(np.abs(one))
+    most = 3 * np.median(np.abs(one[one != 0])) if one.any() else 0.0
     one, other = np.clip(one, -most, most), np.clip(other, -most, most)
     return float(one @ other / max(np.sqrt((one @ one) * (other @ other)), np.finfo(float).tiny))
 

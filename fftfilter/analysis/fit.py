@@ -35,6 +35,8 @@ from .wiener import Rings, curve, powers_behind
 OF_SLANTED = 0.4
 # The most pictures that a fixed pattern is looked for in, the columns of all together, and the fewest of one.
 PICTURES, SHARED, FEWEST = 64, 2048, 32
+# Edges are often as upright as that, in degrees.
+UPRIGHT = 2.0
 # The most parts of the length of rows or columns that have lines of their own.
 MOST_PARTS = 4
 # Rows that are transformed at a time, to save memory.
@@ -187,12 +189,22 @@ class _Picture:
             yield from self._waves(angle, holes)
         if part.waves:
             return
-        for angle in (0.0, 90.0):
-            yield from self._parts(angle, holes)
+        yield from self._all_angles(part, holes, step)
+
+    def _all_angles(self, part: Stripes, holes: Holes | None, step: float) -> Iterator[Part]:
+        """Yield parts for the stripes that are found, of all angles; ``step`` is that of the gray levels."""
+        whole = {angle: self._whole(angle, holes) for angle in (0.0, 90.0)}
+        for angle, lines in whole.items():
+            if not any(each.is_gain for each in lines):  # these are offsets of bright parts
+                yield from self._parts(angle, holes)
         angles, others = angles_of_stripes(self.planes, self.white, step)
         for angle in angles:
             yield from self._along(angle, part, holes)
-        for angle in sorted({0.0, 90.0}.difference(angles)):
+        # Wide bands have few steps, so that their ridge is no sharper than that of edges.
+        slanted = [each for each in others if UPRIGHT < each % 90 < 90 - UPRIGHT]
+        for angle in sorted({0.0, 90.0, *slanted}.difference(angles)):
+            if not whole.get(angle, True) and not self.is_own:  # nothing was taken out since
+                continue
             found = [*self._lines(angle, holes, is_known=False)]
             others = [each for each in others if not found or each != angle]
             yield from found
@@ -251,6 +263,14 @@ class _Picture:
                 yield part
             elif is_content and angle not in self.content:
                 self.content.append(angle)
+
+    def _whole(self, angle: float, holes: Holes | None) -> list[Lines]:
+        """Return the lines along all of the rows or columns, as far as they are no content."""
+        found = [
+            lines_of(each, missing, with_ridge=False, strict=True) for _, each, missing in self._planes(angle, holes)
+        ]
+        self.content += [angle] * any(is_content for _, is_content in found)
+        return [lines for lines, _ in found if lines]
 
     def _parts(self, angle: float, holes: Holes | None) -> Iterator[Bands]:
         """Take the lines out that parts of the length of rows or columns have, and yield parts for them."""
@@ -334,11 +354,12 @@ def sampled_along(plane: Array, missing: Holes | None, angle: float) -> Floats:
     for lines in strips(len(across)):
         y, x = across[lines] * np.cos(turn) - along * np.sin(turn), across[lines] * np.sin(turn) + along * np.cos(turn)
         top, left = (np.clip(np.floor(each), 0, max(0, n - 2)).astype(np.intp) for each, n in ((y, height), (x, width)))
-        for row, down in ((top, top + 1 - y), (np.minimum(top + 1, height - 1), y - top)):
-            for column, over in ((left, left + 1 - x), (np.minimum(left + 1, width - 1), x - left)):
-                samples[lines] += down * over * plane[row, column]
+        at, below, beside = top * width + left, y - top, x - left
+        for start, part in ((0, 1 - below), (width if height > 1 else 0, below)):
+            for place, share in ((start, part * (1 - beside)), (start + (width > 1), part * beside)):
+                samples[lines] += share * plane.take(at + place)
                 if missing is not None:
-                    samples[lines][missing[row, column]] = np.nan
+                    samples[lines][missing.take(at + place)] = np.nan
         samples[lines][(abs(y - top - 0.5) > 0.5) | (abs(x - left - 0.5) > 0.5)] = np.nan
     return samples
 

@@ -77,7 +77,7 @@ def along_ridges(power: Power, width: int, angles: Floats, f: Floats) -> Power:
     height = len(power)
     beside = np.array([0, *BESIDE])[:, None, None] / min(height, width)
     fx, fy = f * np.sin(angles) + beside * np.cos(angles), f * np.cos(angles) - beside * np.sin(angles)
-    return at(power, width, *(np.rint(each).astype(np.int64) for each in (fy * height, fx * width)))
+    return at(power, width, *(np.rint(each).astype(np.int32) for each in (fy * height, fx * width)))
 
 
 def _profiles(plane: Floats, angle: float) -> Floats:

@@ -172,6 +172,15 @@ def test_slanted_bands_are_taken_out(rng, angle):
     assert f" at {angle} degrees, offsets of " in note
 
 
+def test_slanted_bands_are_found(rng):
+    y, x = np.mgrid[:HEIGHT, :WIDTH]
+    across = x * np.sin(np.radians(70)) + y * np.cos(np.radians(70))
+    faulty = np.clip(np.rint(SCENE + rng.normal(0, 6, 60)[(across / 12).astype(int)]), 0, 255).astype(np.uint8)
+    made, note = repaired(faulty)
+    assert off(made, SCENE) < 0.5 * off(faulty, SCENE)
+    assert float(re.match(r"bands of 12 px at ([\d.]+) degrees, offsets", note)[1]) == pytest.approx(70, abs=0.3)
+
+
 @pytest.mark.parametrize("angle", [0, 90, "auto"])
 @pytest.mark.parametrize("name", ["camera", "moon", "brick"])
 def test_photographs_and_text_stay_as_they_are(name, angle):
