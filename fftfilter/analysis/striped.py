@@ -25,8 +25,8 @@ TRIED, STANDS_OUT, NEAR, FAR, SHARP = 4, 0.8, 1.5, 8.0, 0.6
 # Parts of the length, the least correlation of neighbors, and the most of the whole profile with itself, shifted by at
 # least so many pixels.
 PARTS, ALIKE, REPEATED, SHIFTED = 8, 0.2, 0.35, 4
-# The most that a step has to do with the next, of upright and of slanted stripes.
-BLURRED, SLANTED = 0.3, 0.65
+# The most that a step has to do with the next, with outliers clipped, of upright and of slanted stripes.
+RELATED, RELATED_IF_SLANTED = 0.3, 0.65
 # The least step from pixel to pixel, of values with gray levels as a part of these; smaller ones come from rounding.
 FAINTEST = 0.1
 
@@ -52,7 +52,7 @@ def angles_of_stripes(planes: Array, white: float, step: float) -> tuple[list[fl
         is_sharp = max(around[: far - near].max(), around[far + near + 1 :].max()) < SHARP * ridges[best]
         upright = round(2 * best / len(ridges)) * len(ridges) / 2
         angle = 180 * (upright if abs(best - upright) <= 1 else best) / len(ridges) % 180
-        blurred = SLANTED if angle % 90 else BLURRED
+        blurred = RELATED_IF_SLANTED if angle % 90 else RELATED
         is_fault = is_sharp and _is_striped(_profiles(plane, angle), FAINTEST * step, blurred)
         (found if is_fault else content).append(angle)
         ridges[(best + np.arange(-far, far + 1)) % len(ridges)] = 0
