@@ -12,8 +12,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import TooLargeError
 
@@ -31,8 +32,12 @@ PROGRAM_BYTES, PROGRAM_FILE_BYTES = 4 << 20, 1 << 20
 PROGRAM_FILES = 20
 # The variable that says how many workers PoCL starts: all cores of the machine, unless told.
 POCL_WORKERS = "POCL_MAX_PTHREAD_COUNT"
+# Parts of a large array that threads take, and its numbers from which on they are worth it.
+SLABS, LARGE = 16, 1 << 22
 # From this limit on a user's threads and processes are not counted: it is hardly met.
 PLENTY = 4096
+
+T = TypeVar("T")
 
 
 def limit(name: str) -> int | None:
@@ -277,6 +282,15 @@ def threads(count: int, name: str) -> ThreadPoolExecutor:
     for part in ("fft", "ma"):  # by numpy.unique, too
         import_module(f"numpy.{part}")
     return ThreadPoolExecutor(count, thread_name_prefix=name)
+
+
+def in_slabs(work: Callable[[slice], T], length: int, size: int) -> list[T]:
+    """Do work for parts of an array of so many planes by threads, however many there are the same parts."""
+    if size < LARGE or length < 2:
+        return [work(slice(None))]
+    cuts = [length * i // SLABS for i in range(SLABS + 1)]
+    with threads(cores(), "slab") as pool:
+        return [*pool.map(work, [slice(*ends) for ends in pairwise(cuts) if ends[0] < ends[1]])]
 
 
 def at_once(work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:

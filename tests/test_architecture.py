@@ -40,7 +40,7 @@ ROOMS = {
     "system": "errors",
     "text": "errors",
     "startup": "",
-    "output": "errors",
+    "output": "errors system",
     "arrays": "errors output",
     "files": "fftfilter errors system",
     "images": "fftfilter errors system text files",
@@ -131,7 +131,7 @@ def test_imports_are_found_at_all():
     assert imported("staged.algorithms") == {"errors", "staged.steps"}
     assert imported("transfer.product") >= {"errors", "transfer.units", "transfer.grid"}
     assert imported("device.selftest") >= {"fftfilter", "transfer", "transfer.reference", "device.launcher"}
-    assert imported("output.ramp") == {"output.modes", "output.rounding"}
+    assert imported("output.ramp") == {"output.modes", "output.rounding", "system"}
     assert "pyopencl" in {room(origin) for origin in origins("device.programs")}
 
 
@@ -229,6 +229,8 @@ def owners(file):
         return [name for name in MODULES if name.startswith(f"{form}.")]
     if file.startswith("missing/"):
         return ["missing"]
+    if file.startswith("volumes/"):
+        return ["filters.gpu_volumes"]
     if file.startswith("staged/algorithms/"):
         return ["staged.algorithms"]
     return ["staged.steps"]

@@ -13,6 +13,7 @@ is installed.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -256,26 +257,55 @@ class VolumePipeline:
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter a volume, and return its pixels."""
-        base = self._base(images)
-        away = np.subtract(images, base, dtype=self._real)
-        far = max(float(away.max()), -float(away.min()))
-        values = self._by_spectrum(away) if self._has_spectrum else self._by_products(away)
-        if self._beyond:
-            away *= self._beyond
-            values += away
-        del away
-        if self._dc:
-            values += (self._dc * base).astype(self._real)
+        values, far = self._filtered(images)
         made, facts = on_ramps(values, self.stack, ramps, np.array([far]))
         return self._made(made, facts, far)
 
+    def _filtered(self, images: Array) -> tuple[Array, float]:
+        """Return the filtered values, and the largest deviation of a sample from what goes around the transforms."""
+        base, away = self._base(images), np.empty(images.shape, self._real)
+
+        def begin(part: slice) -> float:
+            taken = np.subtract(images[part], base, out=away[part], dtype=self._real)
+            return max(float(taken.max()), -float(taken.min()))
+
+        def finish(part: slice) -> None:
+            if self._beyond:
+                away[part] *= self._beyond
+                values[part] += away[part]
+            if self._dc:
+                values[part] += (self._dc * base).astype(self._real)
+
+        far = max(system.in_slabs(begin, len(away), away.size))
+        values = self._by_spectrum(away) if self._has_spectrum else self._by_products(away)
+        system.in_slabs(finish, len(away), away.size)
+        return values, far
+
     def _by_products(self, values: Array) -> Array:
         for axis in self._axes:
-            values = axis.forward(values, self._engine)
+            values = self._product(axis, values, back=False)
         values *= self._gains
         for axis in reversed(self._axes):
-            values = axis.back(values, self._engine)
+            values = self._product(axis, values, back=True)
         return values
+
+    def _product(self, axis: Axis, values: Array, *, back: bool) -> Array:
+        if axis.is_long or os.environ.get("OPENBLAS_NUM_THREADS") != "1":  # products have threads of their own
+            return axis.back(values, self._engine) if back else axis.forward(values, self._engine)
+        matrix, shape = axis.matrix(back=back).astype(values.dtype), list(values.shape)
+        shape[axis.place] = len(matrix)
+        made = np.empty(shape, values.dtype)
+        of_lines, lines = (each.reshape(len(each), -1) for each in (made, values))
+
+        def of_depth(part: slice) -> None:
+            np.matmul(matrix, lines[:, part], out=of_lines[:, part])
+
+        def of_planes(part: slice) -> None:
+            made[part] = axis.product(matrix, values[part])
+
+        work, length = (of_planes, len(values)) if axis.place else (of_depth, lines.shape[1])
+        system.in_slabs(work, length, self.stack.size)
+        return made
 
     def _by_spectrum(self, values: Array) -> Array:
         lengths, axes = zip(*((axis.length, axis.place) for axis in self._axes), strict=True)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ..system import in_slabs
 from .modes import MODES, Output, Range
 from .rounding import NOISE, NUDGE, WHITE, Array, decided_row, most_undecided, undecided_within
 
@@ -265,19 +266,28 @@ def known(ramp: Any, largest: float, deviation: float) -> Any:
     return found
 
 
-@np.errstate(over="ignore")  # of a white or a top that the values' type cannot hold, which none of them reaches
 def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quantized:
     """Return one picture's filtered ``values`` as pixels; overwrites ``values``.
 
     ``ramp`` is one of :func:`ramps`, None leaves values as they are. ``deviation`` is the input's largest, in the
     values' units.
     """
-    largest = float(max(values.max(), -values.min()))
+    planes, size = len(values), values.size
+    largest = max(in_slabs(lambda part: float(max(values[part].max(), -values[part].min())), planes, size))
     if ramp is None:
         return Quantized(values, 0.0, 0.0, largest)
     found = known(ramp, largest, deviation)
     on = {name: float(found[name]) for name in found.dtype.names}
-    # In place: another array would take as long as the filter itself.
+    each = in_slabs(lambda part: _quantized(values[part], on, largest, np.dtype(dtype)), planes, size)
+    if len(each) == 1:
+        return each[0]
+    clipped, undecided = (sum(getattr(one, name) * one.pixels.size for one in each) for name in Quantized._fields[1:3])
+    return Quantized(np.concatenate([one.pixels for one in each]), clipped / size, undecided / size, largest)
+
+
+@np.errstate(over="ignore")  # of a white or a top that the values' type cannot hold, which none of them reaches
+def _quantized(values: Array, on: dict[str, float], largest: float, dtype: np.dtype[Any]) -> Quantized:
+    """Return values on a ramp that is known; overwrites them: another array would take as long as the filter itself."""
     level = np.abs(values, out=values) if on["magnitude"] else values
     if abs(on["stretch"]) > np.finfo(level.dtype).max:
         level = level.astype(np.float64)  # what it becomes may be within single precision again
@@ -288,8 +298,7 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quan
     undecided = _undecided(level, on) if on["undecided"] and level.dtype == np.float32 else 0.0
     level[is_white] = on["top"]
     level.clip(on["bottom"], on["top"], out=level)
-    with np.errstate(over="ignore"):
-        return Quantized(as_type(level, np.dtype(dtype)), clipped, undecided, largest)
+    return Quantized(as_type(level, dtype), clipped, undecided, largest)
 
 
 def on_valid(values: Array, given: Array, holes: Array, ramps: Ramps, *, gray: Gray, deviation: float) -> Quantized:
