@@ -250,8 +250,7 @@ def filter_large(
     check_scale(output, range_)
     channels = len(source.shape) == 3
     check_image(tuple(source.shape), np.dtype(source.dtype), 0 if channels else None)
-    if tuple(target.shape) != tuple(source.shape):
-        raise ParameterError(f"target has the shape {tuple(target.shape)}: give one of {tuple(source.shape)}")
+    _check_target(target, source)
     if transfer.is_fitted or transfer.is_by_channel or not transfer.is_even:
         raise ParameterError(
             f"{transfer} takes the whole picture: give gains that are even, and the same for all channels"
@@ -283,6 +282,20 @@ def filter_large(
 
         for start, strip in large.in_order(made, large.plan.strips):
             target[..., start : start + strip.shape[1], :] = strip if channels else strip[0]
+
+
+def _check_target(target: Any, source: Any) -> None:
+    """Raise ParameterError for a target of another shape, or that is the source, also as another map of its file."""
+    if (shape := tuple(source.shape)) != tuple(target.shape):
+        raise ParameterError(f"target has the shape {tuple(target.shape)}: give one of {shape}")
+    file, of_target = (getattr(each, "filename", None) for each in (source, target))
+    are_shared = (
+        isinstance(source, np.ndarray) and isinstance(target, np.ndarray) and np.may_share_memory(source, target)
+    )
+    if target is source or are_shared or (file and file == of_target and source.offset == target.offset):
+        raise ParameterError(
+            f"target is source, an array of {shape}, which is read again while target is written: give another array"
+        )
 
 
 def _chunk(array: Any) -> int:

@@ -87,6 +87,17 @@ def test_what_is_no_array_or_filter_is_refused(changed, said):
         fftfilter.filter_large(given.pop("source"), given.pop("target"), given.pop("transfer"), **given)
 
 
+def test_a_target_that_is_the_source_is_refused(tmp_path):
+    """It would be read again when parts of it are filtered."""
+    given = np.zeros((90, 80), np.uint8)
+    np.save(tmp_path / "a.npy", given)
+    maps = [np.load(tmp_path / "a.npy", mmap_mode="r+") for _ in range(2)]
+    for source, target in ((given, given), (given, given[:]), (given.reshape(1, 90, 80), given[None]), maps):
+        with pytest.raises(ParameterError, match=r"target is source, an array of .*90, 80\), .*: give another array"):
+            fftfilter.filter_large(source, target, FILTERS["highpass"])
+    fftfilter.filter_large(maps[0], given, FILTERS["highpass"])
+
+
 # Files
 
 
@@ -288,7 +299,7 @@ def test_dry_run_prints_the_way_and_writes_nothing(tmp_path):
     code, said = run("highpass", "-n", "--memory", LITTLE, name, "-", "--format=pgm", folder=tmp_path)
     assert code == 0
     assert re.fullmatch(
-        r"in.pgm -> standard output: in 1 strips of 501 rows, by NumPy in 3 readings; [0-9]+ MB of memory\n", said
+        r"in.pgm -> standard output: in 1 strip of 501 rows, by NumPy in 3 readings; [0-9]+ MB of memory\n", said
     )
     assert [each.name for each in tmp_path.iterdir()] == [name]
 
