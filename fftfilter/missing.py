@@ -117,7 +117,7 @@ def fill_by_numpy(planes: Array, holes: Holes, *, is_finest: bool = True) -> Flo
     valid = np.pad(~holes, even).reshape(fours).sum((2, 4))
     coarse = fill_by_numpy(sums / np.maximum(valid, 1), valid == 0, is_finest=False)
     values = np.where(holes, _twice(_twice(coarse, height, 1), width, 2), values)
-    rows, columns = np.indices((height, width))
+    rows, columns = np.indices((height, width), sparse=True)
     for color in (0, 1) * sweeps(is_finest=is_finest):
         own = holes & ((rows + columns) % 2 == color)
         values[own] = (_beside(values) / _beside(np.ones_like(values)))[own]
