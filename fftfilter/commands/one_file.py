@@ -297,7 +297,8 @@ def _make_and_tell(
         pages = opened.pages
         why = f"is for one picture, and IN has {len(pages)}: choose one with --pages."
         refuse(vars(options), ("save_stages", "profile"), why)
-        progress = Progress(len(pages) * (2 if recipe.span == STACK else 1), quiet=options.quiet)
+        steps = opened.volumes.steps if opened.volumes else len(pages) * (2 if recipe.span == STACK else 1)
+        progress = Progress(steps, quiet=options.quiet)
     frames: list[Frame] = []
     observe = _save_stages(options.save_stages, files) if options.save_stages else None
     watch = click.get_current_context().meta.get(ADVANCE)

@@ -18,7 +18,7 @@ from ..arrays import as_numpy, check_finite, check_image, gray_of, largest_of, p
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..missing import fill, filled, filled_by, waves_of
 from ..output.luma import filtered_part
-from ..output.modes import Auto
+from ..output.modes import Auto, refuse_missing
 from ..output.ramp import PIXELS, Facts, Gray, Stack, as_type, on_valid, pixels, ramps
 from ..output.rounding import NOISE, WEAK, deviation, mean_deviation, spread, weak_below
 from .pipelines import Mirrored, ramps_on_host
@@ -372,10 +372,7 @@ def _volume(prepared: Prepared, planes: Array, holes: Array | None, of_pixels: P
                     return again.astype(made.dtype, copy=False), found._replace(weak=1)
             return made, found
     own = prepared.description
-    if not (own.mode.keeps_levels or own.mode.is_values):
-        raise ParameterError(
-            f"output {own.output} of a volume takes no missing samples: take keep or real, or fill them"
-        )
+    refuse_missing(own.output)
     holes = np.logical_or(np.isnan(planes), False if holes is None else holes)
     if holes.all():
         return planes.copy(), Found(np.zeros((1, 2)), [0.0])

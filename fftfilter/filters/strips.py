@@ -255,14 +255,17 @@ class Large(ABC):
         self.deviation = self.largest = 0.0
         self.far: Callable[..., Any] | None = None  # lets a worker of a cluster do what a method of its name does
 
-    def in_order(self, work: Callable[..., Any], items: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        """Yield the results of work on items, some of which other threads do ahead."""
+    def in_order(
+        self, work: Callable[..., Any], items: Iterable[tuple[Any, ...]], *, counts: bool = True
+    ) -> Iterator[Any]:
+        """Yield the results of work on items, some of which other threads do ahead; ``counts`` them as steps."""
         waiting: deque[Any] = deque()
         for item in chain(items, [None] * (self.plan.threads + 1)):
             waiting.append(item and self._submit(work, *item))
             if len(waiting) > self.plan.threads and (first := waiting.popleft()):
                 yield first.result()
-                self._advance()
+                if counts:
+                    self._advance()
 
     @abstractmethod
     def transform(self) -> None:

@@ -119,6 +119,12 @@ def check_scale(output: Output, scale: object) -> None:
         )
 
 
+def refuse_missing(output: Output) -> None:
+    """Raise ParameterError for an output of a volume that takes no missing samples."""
+    if not (MODES[output].keeps_levels or MODES[output].is_values):
+        raise ParameterError(f"output {output} of a volume takes no missing samples: take keep or real, or fill them")
+
+
 def check_channels(output: Output, channels: object) -> None:
     """Raise ParameterError for channels that are unknown, or that mean nothing to an output; None are all."""
     check_option("channels", ALL if channels is None else channels, CHANNELS)  # type: ignore[arg-type]

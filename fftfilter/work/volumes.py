@@ -8,14 +8,18 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import images, memory
+from ..device_choice import NUMPY
 from ..errors import ParameterError, TooLargeError
 from ..filters.strips import How, free_room, ready
 from ..filters.volumes import planned
+from ..missing import filled
+from ..output.modes import refuse_missing
 from ..output.ramp import Gray
 from ..system import lacking
 
@@ -37,6 +41,8 @@ if TYPE_CHECKING:
 
 # What --axes may be.
 AXES = ("zyx", "tyx", "t")
+# Bytes that NumPy takes for each sample of a page whose missing ones it fills, one page at a time.
+FILLING = 56
 
 
 def volumes_of(found: Picture | Pages, axes: str, name: str) -> list[list[int]]:
@@ -95,7 +101,14 @@ class Volumes:
         pixels = memory.Pixels.of(first.planes, len(opened.pages))
         size = memory.taken(pixels, opened.recipe.how_much()) + memory.beside(opened.recipe.options)
         self.is_large = by_strips and lacking(size) is not None
+        if self.is_large and opened.recipe.ratio:
+            raise TooLargeError(
+                f"{opened.name}: is larger than memory, and --ratio takes the whole: leave it out, or give more memory"
+            )
         self._plans: dict[Any, VolumePlan] = {}
+        self._filling, missing = Lock(), opened.recipe.missing
+        may_miss = first.planes.dtype.kind == "f" or missing.mask or missing.nodata is not None
+        self._may_miss = may_miss or any(each is not None for each in (first.nodata, first.alpha, first.valid))
         opened.room = first.planes.size  # pages are not counted again
         if not self.is_large:
             memory.check(pixels, size, opened.name)
@@ -130,15 +143,23 @@ class Volumes:
         depth, frames = 0 if self._axes == "t" else 1, [self._frame(page) for page in pages]
         first, how = frames[0].picture, frames[0].depth
         of_pixels: PixelOptions = {"dtype": how.dtype, "levels": how.maxval, "white": first.maxval}
-        if any(frame.holes is not None for frame in frames):
-            none = np.zeros(first.planes.shape, np.bool_)
-            of_pixels["missing"] = np.stack([none if each.holes is None else each.holes for each in frames], depth)
-        result = np.moveaxis(
-            self._filter(np.stack([each.picture.planes for each in frames], depth), **of_pixels), depth, 0
-        )
+        planes, holes = self._stacked(frames, depth)
+        if holes is not None:
+            of_pixels["missing"] = holes
+        result = np.moveaxis(self._filter(planes, **of_pixels), depth, 0)
         low, high = np.transpose(self._filter.extremes())
         about = (float(low.min()), float(high.max())), float(np.mean(self._filter.clipped()))
         self._made |= {page: (planes, *about) for page, planes in zip(pages, result, strict=True)}
+
+    def _stacked(self, frames: list[Frame], axis: int) -> tuple[Array, Array | None]:
+        """Return the planes of pages along an axis, and which samples are missing, None if all are valid."""
+        planes, none = np.stack([frame.picture.planes for frame in frames], axis), np.zeros(1, np.bool_)
+        if all(frame.holes is None for frame in frames):
+            return planes, None
+        each = [
+            np.broadcast_to(none if frame.holes is None else frame.holes, self._first.planes.shape) for frame in frames
+        ]
+        return planes, np.stack(each, axis)
 
     # By strips
 
@@ -158,6 +179,7 @@ class Volumes:
             channels, height, width = self._first.planes.shape
             shape = (1, pages, channels * height, width) if self._axes == "t" else (channels, pages, height, width)
             beside = self._opened.pages.spare(free_room() // 3) + 2 * memory.WAITING_BYTES
+            beside += FILLING * (channels if self._axes == "t" else 1) * height * width * bool(self._may_miss)
             room, itemsize = max(0, free_room() - beside), self._first.planes.itemsize
             try:
                 plan = planned(self._described, shape, itemsize, precision=precision, room=room, count=count)
@@ -178,18 +200,34 @@ class Volumes:
         plan = self._plan(how.precision, len(group), len(group[0]))
         return several * (len(self._volumes) > 1) + plan.said(how, self.scratch)
 
+    @property
+    def steps(self) -> int:
+        """How often ``advance`` is called until all is done."""
+        if not self.is_large:
+            return len(self._opened.pages)
+        how, groups = self._how(self._first.planes.dtype, 1), [(len(group), group) for group in self._groups()]
+        plans = [self._plan(how.precision, count, len(pages)) for count, group in groups for pages in group]
+        return sum(plan.steps(how) for plan in plans)
+
     def _read(self, pages: list[int], start: int, stop: int) -> Array:
         return self._planes([self._frame(page) for page in pages[start:stop]])
 
     def _planes(self, frames: list[Frame]) -> Array:
-        """Return the planes of pages as a volume has them: channels, pages, height, width."""
-        if any(frame.holes is not None for frame in frames):
-            raise TooLargeError(
-                f"{self._opened.name}: pixels are missing, which are not filled strip by strip: give values in their "
-                "place and --missing none, or more memory"
-            )
-        planes = np.stack([frame.picture.planes for frame in frames], axis=1)
-        return np.concatenate([*planes], axis=1)[None] if self._axes == "t" else planes
+        """Return the planes of pages as a volume has them, filled: channels, pages, height, width."""
+
+        def joined(each: Array) -> Array:
+            return np.concatenate([*each], axis=1)[None] if self._axes == "t" else each
+
+        planes, holes = self._stacked(frames, 1)
+        planes = joined(planes)
+        if holes is not None:
+            holes = joined(holes)
+            refuse_missing(self._opened.recipe.output)
+            with self._filling:
+                for channel, page in np.argwhere(holes.any((2, 3))):
+                    own = planes[channel, page : page + 1]
+                    own[:] = filled(own, holes[channel, page : page + 1], NUMPY)
+        return planes
 
     def _reading(self, advance: Callable[[], None]) -> Iterator[Read]:
         depth = self._frame(0).depth
@@ -199,13 +237,16 @@ class Volumes:
                 place: dict[int, tuple[Large, int]] = {}
                 for pages in group:
                     plan, read = partial(self._plan, count=len(group), pages=len(pages)), partial(self._read, pages)
-                    large = stack.enter_context(ready(read, plan, how, self.scratch))
+                    large = stack.enter_context(ready(read, plan, how, self.scratch, advance))
                     place |= {page: (large, number) for number, page in enumerate(pages)}
-                for made in large.in_order(self._strip, self._strips(place)):
+                # Strips are shorter where volumes lie between each other: those that were planned are counted.
+                for made in large.in_order(self._strip, self._strips(place), counts=False):
                     for page, frame, milliseconds, filtered in made:
                         self._made[page] = filtered
                         yield frame.picture, milliseconds
-                        advance()
+                        large, number = place[page]
+                        if number + 1 in (large.plan.shape[1], (number // large.plan.rows + 1) * large.plan.rows):
+                            advance()
 
     def _strips(self, place: dict[int, tuple[Large, int]]) -> Iterator[tuple[Any, ...]]:
         """Yield pages that follow each other, here and in their volume, with the volume and the first one's place."""
@@ -218,10 +259,13 @@ class Volumes:
                 strip = []
 
     def _strip(self, large: Large, start: int, strip: list[tuple[int, Frame, float | None]]) -> list[tuple[Any, ...]]:
-        planes = self._planes([frame for _, frame, _ in strip])
+        planes = self._planes([frame for _, frame, _ in strip]) if large.plan.beyond else None
         result = large.pixels(large.values(start, start + len(strip), planes))
         channels, height, width = self._first.planes.shape
         pixels = result.pixels.reshape(-1, len(strip), height if self._axes != "t" else channels * height, width)
         about = (0.0, max(large.largest, result.largest)), result.clipped
         pages = np.moveaxis(pixels, 1, 0).reshape(len(strip), channels, height, width)
+        for (_, frame, _), page in zip(strip, pages, strict=True):
+            if frame.holes is not None:
+                np.copyto(page, frame.picture.planes, casting="unsafe", where=frame.holes)
         return [(*each, (made, *about)) for each, made in zip(strip, pages, strict=True)]

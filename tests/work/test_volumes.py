@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from fftfilter import transfer as H
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.images.tiff_reader import TiffPages
 from fftfilter.work.opened import open_input
+from fftfilter.work.output_file import make_output
 from fftfilter.work.recipe import Recipe
 from tests.commands.conftest import run  # noqa: F401
 from tests.filters.test_strips import assert_same
@@ -296,14 +298,58 @@ def test_an_ome_zarr_whose_planes_share_chunks_is_filtered_in_little_memory(rng,
         assert_same(got, wanted)
 
 
+@pytest.mark.parametrize(
+    ("axes", "transfer", "options"),
+    [
+        ("zyx", H.highpass("20px", shape="gaussian"), {"output": "real"}),
+        ("tyx", H.lowpass("8px", shape="gaussian"), {"nodata": 0}),
+        ("t", H.bandstop("9px", "5px", shape="cosine"), {"nodata": 0, "edges": "wrap"}),
+    ],
+    ids=str,
+)
+def test_missing_samples_are_filled_page_by_page(axes, transfer, options, rng, tmp_path):
+    """Samples, a block that spans pages, a whole page: they come back as they were."""
+    given = rng.integers(1000, 9000, (10, 2, 2, 400, 410), np.uint16)  # t, z, c, y, x
+    given[rng.random(given.shape) < 0.01] = 0
+    given[2:5, :, 1, 50:200, 60:300] = given[3, 1] = 0
+    if "nodata" not in options:
+        given = np.where(given == 0, np.nan, given.astype(np.float32))[:, :, 0]
+    said = {"axes": "TZCYX" if given.ndim == 5 else "TZYX"}
+    tifffile.imwrite(tmp_path / "in.tif", given, imagej=True, metadata=said)
+    whole = larger_than_memory(tmp_path / "in.tif", tmp_path / "out.tif", transfer, axes=axes, **options)
+    made = tifffile.imread(tmp_path / "out.tif")
+    holes = np.isnan(given) if given.dtype.kind == "f" else given == 0
+    np.testing.assert_array_equal(made[holes], given[holes])
+    assert_same(made[~holes], tifffile.imread(whole)[~holes])
+
+
 def test_a_volume_that_strips_do_not_filter_is_a_line_and_leaves_nothing(rng, tmp_path, run_cli):
     stack = rng.random((60, 300, 310)).astype(np.float32)
     stack[50, 20, 20] = np.nan
     tifffile.imwrite(tmp_path / "in.tif", stack)
-    words = [*SOFT, "--radius", "9px", "--axes", "zyx", tmp_path / "in.tif", tmp_path / "out.tif"]
+    words = ["highpass", "--radius", "9px", "--axes", "zyx", tmp_path / "in.tif", tmp_path / "out.tif"]
     memory = lambda megabytes: ("--memory", str(system.resident() + (megabytes << 20)))  # noqa: E731
-    said = run_cli(*words, *memory(130), code=1)
+    said = run_cli(*words, *memory(130), code=2)
     assert "in.tif: larger than memory: filtered in " in said
-    assert "in.tif: pixels are missing, which are not filled strip by strip: give values in their place" in said
+    assert "output magnitude of a volume takes no missing samples: take keep or real, or fill them" in said
+    said = run_cli(*words, "--ratio", *memory(130), code=1)
+    assert "in.tif: is larger than memory, and --ratio takes the whole: leave it out, or give more memory" in said
     assert "and its rows along z, take" in run_cli(*words, *memory(40), code=1)
     assert [each.name for each in tmp_path.iterdir()] == ["in.tif"]
+
+
+@pytest.mark.parametrize("axes", ["zyx", "t"])
+def test_the_progress_of_strips_counts_readings_and_writing(axes, rng, tmp_path):
+    """Channels lie between each other, and the last strip of a volume is shorter."""
+    tifffile.imwrite(
+        tmp_path / "in.tif", rng.integers(0, 9000, (23, 2, 300, 310), np.uint16), imagej=True, metadata={"axes": "TCYX"}
+    )
+    axes, counted = axes.replace("z", "t"), []
+    recipe = Recipe(H.highpass("9px", shape="gaussian"), output="magnitude", options={"axes": axes, "edges": "wrap"})
+    with system.at_most(system.resident() + (60 << 20)):
+        opened = open_input(tmp_path / "in.tif", recipe, by_strips=True)
+        opened.volumes.scratch = str(tmp_path)
+        with closing(opened), recipe.open_filter(opened.transfer, "numpy") as filter_:
+            make_output(opened, tmp_path / "out.tif", filter_, advance=lambda: counted.append(0))
+        assert opened.volumes.is_large
+        assert len(counted) == opened.volumes.steps > 2 * 23
