@@ -119,15 +119,11 @@ def fill_by_numpy(planes: Array, holes: Holes, *, is_finest: bool = True) -> Flo
     values = np.where(holes, _twice(_twice(coarse, height, 1), width, 2), values)
     rows, columns = np.indices((height, width), sparse=True)
     for color in (0, 1) * sweeps(is_finest=is_finest):
-        own = holes & ((rows + columns) % 2 == color)
-        values[own] = (_beside(values) / _beside(np.ones_like(values)))[own]
+        plane, y, x = np.nonzero(holes & ((rows + columns) % 2 == color))
+        wide = np.pad(values, ((0, 0), (1, 1), (1, 1)))
+        sums = wide[plane, y, x + 1] + wide[plane, y + 2, x + 1] + wide[plane, y + 1, x] + wide[plane, y + 1, x + 2]
+        values[plane, y, x] = sums / (4.0 - (y == 0) - (y == height - 1) - (x == 0) - (x == width - 1))
     return values
-
-
-def _beside(values: Array) -> Array:
-    """Return the sum of each value's neighbors, of which there are four but at the borders."""
-    wide = np.pad(values, ((0, 0), (1, 1), (1, 1)))
-    return np.asarray(wide[:, :-2, 1:-1] + wide[:, 2:, 1:-1] + wide[:, 1:-1, :-2] + wide[:, 1:-1, 2:])
 
 
 def _twice(coarse: Array, size: int, axis: int) -> Array:
@@ -156,8 +152,9 @@ def fill(launcher: Launcher, planes: Array, holes: Holes) -> Array:
     What the holes held does not matter. Planes of these numbers are filled in their place. A plane without any valid
     pixel becomes 0. Raises TooLargeError.
     """
-    if isinstance(launcher, NumPyLauncher):
-        return fill_by_numpy(planes, holes).astype(launcher.real)
+    if isinstance(launcher, NumPyLauncher):  # one by one, as each takes much memory
+        each = zip(planes, holes, strict=True)
+        return np.stack([fill_by_numpy(plane[None], hole[None])[0].astype(launcher.real) for plane, hole in each])
     filled = np.ascontiguousarray(planes, launcher.real)
     filled[holes.all((1, 2))] = 0
     flags = np.ascontiguousarray(holes).view(np.uint8)
