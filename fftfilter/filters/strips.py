@@ -107,8 +107,8 @@ class Plan(ABC):
         """Return the way in words."""
         readings = 2 + how.own_range if self.beyond else 1
         scratch = f" and {self.kept / 1e6:,.0f} MB of scratch in {folder}" if self.on_disk else ""
-        count = len(self.strips)
-        of_rows = f"{count} strip{'s' * (count > 1)} of {self.rows} {self.name}"
+        count, name = len(self.strips), self.name[: None if self.rows > 1 else -1]
+        of_rows = f"{count} strip{'s' * (count > 1)} of {self.rows} {name}"
         way = f"{of_rows}, by NumPy in {readings} reading{'s' * (readings > 1)}{scratch}"
         program = max(PROGRAM, system.resident() + LIBRARIES)
         return f"in {way}; {(program + self.bytes) / 1e6:,.0f} MB of memory"

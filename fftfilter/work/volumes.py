@@ -106,9 +106,7 @@ class Volumes:
                 f"{opened.name}: is larger than memory, and --ratio takes the whole: leave it out, or give more memory"
             )
         self._plans: dict[Any, VolumePlan] = {}
-        self._filling, missing = Lock(), opened.recipe.missing
-        may_miss = first.planes.dtype.kind == "f" or missing.mask or missing.nodata is not None
-        self._may_miss = may_miss or any(each is not None for each in (first.nodata, first.alpha, first.valid))
+        self._filling, self._has_holes = Lock(), opened.recipe.holes(first, opened.name) is not None
         opened.room = first.planes.size  # pages are not counted again
         if not self.is_large:
             memory.check(pixels, size, opened.name)
@@ -143,23 +141,15 @@ class Volumes:
         depth, frames = 0 if self._axes == "t" else 1, [self._frame(page) for page in pages]
         first, how = frames[0].picture, frames[0].depth
         of_pixels: PixelOptions = {"dtype": how.dtype, "levels": how.maxval, "white": first.maxval}
-        planes, holes = self._stacked(frames, depth)
-        if holes is not None:
-            of_pixels["missing"] = holes
-        result = np.moveaxis(self._filter(planes, **of_pixels), depth, 0)
+        if any(frame.holes is not None for frame in frames):
+            none = np.zeros(first.planes.shape, np.bool_)
+            of_pixels["missing"] = np.stack([none if each.holes is None else each.holes for each in frames], depth)
+        result = np.moveaxis(
+            self._filter(np.stack([each.picture.planes for each in frames], depth), **of_pixels), depth, 0
+        )
         low, high = np.transpose(self._filter.extremes())
         about = (float(low.min()), float(high.max())), float(np.mean(self._filter.clipped()))
         self._made |= {page: (planes, *about) for page, planes in zip(pages, result, strict=True)}
-
-    def _stacked(self, frames: list[Frame], axis: int) -> tuple[Array, Array | None]:
-        """Return the planes of pages along an axis, and which samples are missing, None if all are valid."""
-        planes, none = np.stack([frame.picture.planes for frame in frames], axis), np.zeros(1, np.bool_)
-        if all(frame.holes is None for frame in frames):
-            return planes, None
-        each = [
-            np.broadcast_to(none if frame.holes is None else frame.holes, self._first.planes.shape) for frame in frames
-        ]
-        return planes, np.stack(each, axis)
 
     # By strips
 
@@ -179,7 +169,7 @@ class Volumes:
             channels, height, width = self._first.planes.shape
             shape = (1, pages, channels * height, width) if self._axes == "t" else (channels, pages, height, width)
             beside = self._opened.pages.spare(free_room() // 3) + 2 * memory.WAITING_BYTES
-            beside += FILLING * (channels if self._axes == "t" else 1) * height * width * bool(self._may_miss)
+            beside += FILLING * (channels if self._axes == "t" else 1) * height * width * self._has_holes
             room, itemsize = max(0, free_room() - beside), self._first.planes.itemsize
             try:
                 plan = planned(self._described, shape, itemsize, precision=precision, room=room, count=count)
@@ -214,20 +204,17 @@ class Volumes:
 
     def _planes(self, frames: list[Frame]) -> Array:
         """Return the planes of pages as a volume has them, filled: channels, pages, height, width."""
+        planes = np.stack([self._filled(frame) for frame in frames], axis=1)
+        return np.concatenate([*planes], axis=1)[None] if self._axes == "t" else planes
 
-        def joined(each: Array) -> Array:
-            return np.concatenate([*each], axis=1)[None] if self._axes == "t" else each
-
-        planes, holes = self._stacked(frames, 1)
-        planes = joined(planes)
-        if holes is not None:
-            holes = joined(holes)
-            refuse_missing(self._opened.recipe.output)
-            with self._filling:
-                for channel, page in np.argwhere(holes.any((2, 3))):
-                    own = planes[channel, page : page + 1]
-                    own[:] = filled(own, holes[channel, page : page + 1], NUMPY)
-        return planes
+    def _filled(self, frame: Frame) -> Array:
+        planes, holes = frame.picture.planes, frame.holes
+        if holes is None:
+            return planes
+        refuse_missing(self._opened.recipe.output)
+        shape = (1, -1, planes.shape[-1]) if self._axes == "t" else planes.shape
+        with self._filling:
+            return filled(planes.reshape(shape), holes.reshape(shape), NUMPY).reshape(planes.shape)
 
     def _reading(self, advance: Callable[[], None]) -> Iterator[Read]:
         depth = self._frame(0).depth
