@@ -155,13 +155,13 @@ def lines_of_part(plane: Array, holes: Holes | None) -> tuple[Lines, int, int] |
         spans.add((first, last))
         start, end = (round(k * width / PARTS) for k in (int(first), int(last)))
         some = some_of(plane[:, start:end], None if holes is None else holes[:, start:end])
-        lines, _ = _lines(some, some, with_ridge=False, strict=True, fewest=FEWEST_OF_PART)
-        if lines is None:
-            continue
         found = _best(steps_of_groups(some, FEWEST_OF_PART))
         if found is None or _walks(found) or any(unmoved(np.diff(some, axis=0), found) > np.array(UNMOVED_OF_PART)):
             continue
-        if np.diff(np.flatnonzero(found), prepend=0, append=height).max() < GAP * height:
+        if np.diff(np.flatnonzero(found), prepend=0, append=height).max() >= GAP * height:
+            continue
+        lines, _ = _lines(some, some, with_ridge=False, strict=True, fewest=FEWEST_OF_PART)
+        if lines is not None:
             around = width // PARTS + 1
             return lines, _end(plane, lines, start, around), _end(plane, lines, end, around)
     return None

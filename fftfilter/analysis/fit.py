@@ -203,7 +203,7 @@ class _Picture:
         # Wide bands have few steps, so that their ridge is no sharper than that of edges.
         slanted = [each for each in others if UPRIGHT < each % 90 < 90 - UPRIGHT]
         for angle in sorted({0.0, 90.0, *slanted}.difference(angles)):
-            if not whole.get(angle, True) and not self.is_own:  # nothing was taken out since
+            if not whole.get(angle, True):
                 continue
             found = [*self._lines(angle, holes, is_known=False)]
             others = [each for each in others if not found or each != angle]
@@ -218,7 +218,7 @@ class _Picture:
         if part.blocks:
             yield from self._blocks(angle, part.blocks, holes, is_known=True)
             return
-        if angle % 90 == 0:
+        if angle % 90 == 0 and part.angle != AUTO:
             yield from self._waves(angle, holes)
         yield from self._lines(angle, holes, is_known=True)
         if angle % 90:
@@ -349,7 +349,7 @@ def sampled_along(plane: Array, missing: Holes | None, angle: float) -> Floats:
     least, most = across_of(angle, height, width)
     ends = [x * np.cos(turn) - y * np.sin(turn) for y in (0, height - 1) for x in (0, width - 1)]
     across = np.arange(least, most + 1)[:, None]
-    along = np.linspace(min(ends), max(ends), min(COLUMNS, round(max(ends) - min(ends)) + 1))
+    along = np.linspace(min(ends), max(ends), min(COLUMNS // 2, round(max(ends) - min(ends)) + 1))
     samples = np.zeros((len(across), len(along)))
     for lines in strips(len(across)):
         y, x = across[lines] * np.cos(turn) - along * np.sin(turn), across[lines] * np.sin(turn) + along * np.cos(turn)
