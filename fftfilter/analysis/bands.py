@@ -55,9 +55,9 @@ ERRORS, PITCHES = 2.0, 10.0
 # Steps are lines if prediction leaves at most this part of them, so many standard errors below all. Another model has
 # to leave at most this part of what a simpler one leaves; gains, in both units together, this part of what offsets do.
 LEFT, SURE, BETTER, OF_OFFSETS = 0.8, 1.9, 0.95, 0.7
-# The most that a step may have to do with the next, as edges are blurred over some rows; that of slanted lines, and of
-# lines that only their steps tell, and the fewest of these. A step of more times the median height is that of a border.
-BLURRED, SLANTED, SHARP, FEWEST_STEPS, OUTLYING, SMALL = 0.25, 0.6, 0.1, 4, 12.0, 0.1
+# The most that a step may have to do with the next, as edges are blurred over some rows; that of slanted lines; the
+# fewest steps that tell lines alone. A step of more times the median height is that of a border.
+BLURRED, SLANTED, FEWEST_STEPS, OUTLYING, SMALL = 0.25, 0.6, 4, 12.0, 0.1
 # The most of steps that is the same so many pixels further; the standard errors of that which come by chance. Heights
 # of less than this standard deviation, as a part of their mean, are equal. Groups of lines differ by less of a height.
 REPEATED, SHIFTED, CHANCE, EQUAL = 0.35, 4, 3.0, 0.2
@@ -496,8 +496,7 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
         if strict:
             heights = np.abs(found[where])
             is_lines &= (
-                (most == SLANTED or blurred < SHARP)
-                and len(heights) >= FEWEST_STEPS
+                len(heights) >= FEWEST_STEPS
                 and heights.std() > EQUAL * heights.mean()  # as those of ruled lines
                 and all(a < b for a, b in zip(unmoved(np.diff(some, axis=0), found), UNMOVED, strict=True))
                 and not repeats(found)
@@ -529,9 +528,9 @@ def unmoved(differences: Floats, steps: Floats) -> tuple[float, float]:
     return float(mean), float(np.sqrt(max(0, by_row)))
 
 
-def repeats(steps: Floats) -> bool:
+def repeats(steps: Floats, chance: float = CHANCE) -> bool:
     """Whether steps repeat across the lines, as lines of text do; of few steps, some are alike by chance."""
-    n, limit = len(steps), REPEATED + CHANCE / (int(np.count_nonzero(steps)) or 1) ** 0.5
+    n, limit = len(steps), REPEATED + chance / (int(np.count_nonzero(steps)) or 1) ** 0.5
     repeated = np.correlate(steps, steps, "full")[n - 1 :] / max(float(steps @ steps), 1e-300) * n / np.arange(n, 0, -1)
     first = max(SHIFTED, int((repeated < 0).argmax()))
     return bool(repeated[first : n // 3].max(initial=0) > limit)

@@ -147,7 +147,9 @@ def with_fixed_pattern(
         for channel, plane in picture.channels():
             if lines := lines_of_all(plane, strict=not is_known):
                 parts.append(picture.part(angle, lines, channel))
-    note = ", ".join(map(str, parts)) or "no lines are found that all pictures have"
+    fainter = "" if is_known else "try --angle 0 or --angle 90 for faint ones; "
+    nothing = f"no lines are found that all pictures have: {fainter}without --fixed-pattern, each has its own"
+    note = ", ".join(map(str, parts)) or nothing
     return replace(transfer, parts=(*(part for part in transfer.parts if part not in asked), *parts)), note
 
 

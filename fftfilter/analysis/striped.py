@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array, Floats, strips
-from .bands import related, slopes
+from .bands import related, repeats, slopes
 from .power import middle, spectrum
 from .surroundings import Power, at
 
@@ -22,9 +22,8 @@ BESIDE, SPARED = (-9, -7, -5, 5, 7, 9), 30
 # The most ridges that are tried, and how far they stand out, as a logarithm. Between these distances, in degrees, the
 # others stand out by at most that part of it: a wide ridge is that of blurred or bent edges.
 TRIED, STANDS_OUT, NEAR, FAR, SHARP = 4, 0.8, 1.5, 8.0, 0.6
-# Parts of the length, the least correlation of neighbors, and the most of the whole profile with itself, shifted by at
-# least so many pixels.
-PARTS, ALIKE, REPEATED, SHIFTED = 8, 0.2, 0.35, 4
+# Parts of the length, and the least correlation of neighbors.
+PARTS, ALIKE = 8, 0.2
 # The most that a step has to do with the next, with outliers clipped, of upright and of slanted stripes.
 RELATED, RELATED_IF_SLANTED = 0.3, 0.65
 # The least step from pixel to pixel, of values with gray levels as a part of these; smaller ones come from rounding.
@@ -110,9 +109,4 @@ def _is_striped(profiles: Floats, least: float, blurred: float) -> bool:
     whole = steps.mean(axis=0)
     if np.median(alike) < ALIKE or np.median(np.abs(whole)) <= least:
         return False
-    if related(whole)[0] > blurred:
-        return False
-    n = len(whole)
-    repeated = np.correlate(whole, whole, "full")[n - 1 :] / (whole @ whole) * n / np.arange(n, 0, -1)
-    away = max(SHIFTED, int((repeated < 0).argmax()))
-    return bool(repeated[away : n // 3].max(initial=0) <= REPEATED)
+    return related(whole)[0] <= blurred and not repeats(whole, chance=0.0)

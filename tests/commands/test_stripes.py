@@ -94,7 +94,7 @@ def test_pictures_without_a_pattern_stay_as_they_are(run, sensor, tmp_path):
     rounded = np.rint(np.clip(sensor[1], 0, 255)).astype(np.uint8)
     tifffile.imwrite(tmp_path / "in.tif", rounded, photometric="minisblack")
     code, _, err = run("stripes", "--auto", "--fixed-pattern", "pages", tmp_path / "in.tif", tmp_path / "out.tif")
-    assert (code, "in.tif: no lines are found that all pictures have" in err) == (0, True)
+    assert (code, "in.tif: no lines are found that all pictures have: try --angle 0" in err) == (0, True)
     np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), rounded)
 
 
