@@ -202,7 +202,8 @@ def _patiently(function: Callable[P, T]) -> Callable[P, T]:
                     raise
                 wait = min(SECONDS_TO_RETRY * 2**tried, LONGEST_WAIT) * (0.5 + random())  # noqa: S311
                 asked = (getattr(error.__cause__, "headers", None) or {}).get("Retry-After", "")
-                time.sleep(max(wait, min(int(asked), LONGEST_WAIT)) if asked.isdecimal() else wait)
+                # So many digits are enough: of thousands Python makes no number.
+                time.sleep(max(wait, min(int(asked[:9]), LONGEST_WAIT)) if asked.isdecimal() else wait)
         raise AssertionError
 
     return patient

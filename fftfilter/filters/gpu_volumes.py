@@ -15,7 +15,8 @@ from ..errors import TooLargeError
 from ..fused.gpu.launches import compiler_options
 from ..output.ramp import ON_DEVICE, PIXELS, Facts, known, of_values, on_ramps, own_ramps
 from ..output.rounding import decided_row, most_undecided
-from .volumes import VolumePipeline
+from ..system import check_memory
+from .volumes import NUMBERS, VolumePipeline
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -53,6 +54,7 @@ class GpuVolumePipeline(VolumePipeline):
         stack, shape, sizes, real = self.stack, list(self.stack.shape), list[int](), self._real.itemsize
         if max(len(axis.order) for axis in self._axes) > MOST or self._launcher.device.work_group_limit < GROUP:
             raise TooLargeError(f"{stack}: {self._launcher.device.name} takes no products of matrices for it")
+        check_memory(stack.height, stack.width, stack.size * NUMBERS * real, str(stack))  # for gains and results
         for axis, is_back in self._steps:
             shape[axis.place] = axis.length if is_back else len(axis.order)
             sizes.append(math.prod(shape) * real)
