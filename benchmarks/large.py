@@ -164,7 +164,7 @@ def main(sides: str, memories: str, folder: str | None, others: str | None) -> N
     click.echo("| size | filter | way | MB | seconds | of the processor |\n| --- | --- | --- | ---: | ---: | ---: |")
     with TemporaryDirectory(dir=folder) as place:
         source, target = Path(place, "in.pgm"), Path(place, "out.tif")
-        for side, memory in zip(map(int, sides.split(",")), memories.split(","), strict=True):
+        for side, memory in zip(map(int, sides.split(",")), memories.split(","), strict=False):
             make_picture(source, side)
             for name, words in FILTERS.items():
                 click.echo(
