@@ -206,8 +206,9 @@ def test_a_large_image_is_filtered_in_bands_of_its_chunks(rng, chunks, transfer,
             got = filter_(da.from_array(image, chunks=chunks))
     assert max(map(len, got.chunks)) > 1
     assert got.dtype == wanted.dtype
-    for scheduler in ("threads", "processes"):
-        assert_same(got.compute(scheduler=scheduler), wanted)
+    assert_same(got.compute(scheduler="threads"), wanted)
+    if chunks == (7, 211) and "notch" in str(transfer):  # processes take seconds to start
+        assert_same(got.compute(scheduler="processes"), wanted)
 
 
 def test_a_large_image_whose_filter_looks_at_all_of_it_becomes_one_chunk(rng):

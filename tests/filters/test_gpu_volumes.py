@@ -41,8 +41,7 @@ def in_double(about, given):
     return VolumePipeline(NumPyLauncher(NumPyDevice(), precision="double"), about, stack).run(given.astype(np.float64))
 
 
-@pytest.mark.parametrize("edges", ["wrap", "mirror"])
-@pytest.mark.parametrize("axes", [3, "t"])
+@pytest.mark.parametrize(("axes", "edges"), [(3, "wrap"), (3, "mirror"), ("t", "mirror")])
 def test_values_are_those_of_double_precision(launcher, axes, edges, rng):
     given = rng.random(SHAPE).astype(np.float32)
     for transfer in FILTERS:
