@@ -222,6 +222,7 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
     )
     startup.resume_collector()
     urls.retries = options.retries or 0
+    urls.interrupted.clear()
     remark(*recipe.mode.cautions(recipe.scale), quiet=options.quiet)
     run.survey()
     given, goes_to = (without_secrets(str(each)) for each in (source, target))
@@ -329,6 +330,7 @@ def _outcome_line(outcome: Outcome) -> str:
 
 
 def _watch(run: FolderRun, executors: list[Workers], where: str, options: CommandOptions) -> int:
+    from ..folders.jobs import MOST_FAILURES
     from ..folders.progress import Progress
 
     began = time.monotonic()
@@ -338,6 +340,7 @@ def _watch(run: FolderRun, executors: list[Workers], where: str, options: Comman
 
     def stop(number: int) -> None:
         run.stopped_by = number
+        urls.interrupted.set()
         click.echo("\nfftfilter: finishing the files under way; once more to end at once", err=True)
 
     with signals.asking_first(stop):
@@ -350,8 +353,9 @@ def _watch(run: FolderRun, executors: list[Workers], where: str, options: Comman
                     progress.clear()
                     lacks_opencl()  # which says so, where it was another process that found out
                 verified = outcome.difference and not options.quiet and outcome.status != "failed"
-                # Only the first of those under way says that no space is left.
-                failed = outcome.status == "failed" and not (outcome.found_no_space and told_of_no_space)
+                # Of those under way, only the first says that no space is left, and some that a server is down.
+                is_known = outcome.found_no_space and told_of_no_space
+                failed = outcome.status == "failed" and not is_known and run.failed_in_a_row <= MOST_FAILURES
                 told_of_no_space |= outcome.found_no_space
                 said = failed or (options.verbose and outcome.status != "measured")
                 if run.warnings or said or verified:

@@ -14,6 +14,7 @@ import errno
 import os
 import re
 import sys
+import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -47,6 +48,8 @@ T = TypeVar("T")
 # What a driver fails to do is tried so many times more, first after about some seconds.
 retries = 0
 SECONDS_TO_RETRY, LONGEST_WAIT = 1.0, 60.0
+interrupted = threading.Event()
+"""Is set where a run was asked to end: nothing is tried again."""
 
 
 class Url(NamedTuple):
@@ -187,23 +190,50 @@ class Entry(NamedTuple):
         return self.is_folder
 
 
+class _Failing(NamedTuple):
+    """When a server that has done nothing since first failed, and last."""
+
+    first: float
+    last: float
+
+
+_failing: dict[str, _Failing] = {}
+
+
 def _patiently(function: Callable[P, T]) -> Callable[P, T]:
-    """Return a function that tries again what a driver failed to do, as often as `retries` says, after longer waits."""
+    """Return a function that tries again what a driver failed to do, as often as `retries` says, after longer waits.
+
+    A server that does nothing for a minute, and one more for each try, is not asked for a while: drivers of object
+    stores try again by themselves, too, so that a run would take hours to end.
+    """
 
     @wraps(function)
     def patient(*arguments: P.args, **options: P.kwargs) -> T:
+        server = "/".join(str(arguments[0]).split("/", 3)[:3])
         for tried in count():
+            began, failing = time.monotonic(), _failing.get(server)
+            if failing and began - failing.last > 2 * LONGEST_WAIT:
+                failing = None
+            longest = 0 if interrupted.is_set() else LONGEST_WAIT * (1 + retries)
+            if failing and failing.last - failing.first >= longest:
+                raise OSError(None, f"{server} fails at all that it is asked for; check the server")
             try:
-                return function(*arguments, **options)
+                done = function(*arguments, **options)
             except OSError as error:
                 status = getattr(error.__cause__, "status", 0)  # a web server's
                 stays = isinstance(status, int) and 400 <= status < 500 and status not in (408, 425, 429)
-                if error.errno or stays or tried >= retries:  # a missing file, or no permission, will not change
+                if error.errno or stays:  # a missing file, or no permission, will not change
+                    raise
+                _failing[server] = _Failing(failing.first if failing else began, time.monotonic())
+                if tried >= retries or interrupted.is_set():
                     raise
                 wait = min(SECONDS_TO_RETRY * 2**tried, LONGEST_WAIT) * (0.5 + random())  # noqa: S311
                 asked = (getattr(error.__cause__, "headers", None) or {}).get("Retry-After", "")
                 # So many digits are enough: of thousands Python makes no number.
-                time.sleep(max(wait, min(int(asked[:9]), LONGEST_WAIT)) if asked.isdecimal() else wait)
+                interrupted.wait(max(wait, min(int(asked[:9]), LONGEST_WAIT)) if asked.isdecimal() else wait)
+            else:
+                _failing.pop(server, None)
+                return done
         raise AssertionError
 
     return patient
