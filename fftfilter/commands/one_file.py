@@ -337,11 +337,11 @@ def _make_and_tell(
 
 
 def say_of(opened: Opened, *, quiet: bool, verbose: int) -> None:
-    """Say which waves are taken out of a file; raises ParameterError for a picture that is too small."""
+    """Say which waves are taken out of a file; raises ImageError for a picture that is too small."""
     if opened.too_few:
         from ..analysis.search import SMALLEST
 
-        raise ParameterError(f"{opened.too_few}: give at least {SMALLEST} a side")
+        raise ImageError(f"{opened.name}: {opened.too_few}: give at least {SMALLEST} a side")
     remark(*[f"{opened.name}: {opened.pattern}"] * bool(opened.pattern), quiet=quiet)
     if opened.recipe.auto and not quiet:
         what = "found" if opened.transfer.is_complement else "removed"

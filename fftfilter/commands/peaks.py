@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import ParameterError, ReadError, without_secrets
+from ..errors import ImageError, ParameterError, ReadError, without_secrets
 from ..files.urls import without_file_scheme
 from ..images.formats import is_zarr
 from ..text import INCH, Angle, length_text, text_table
@@ -73,7 +73,7 @@ def peaks(
     Example: fftfilter peaks scan.png
              fftfilter peaks --json --strength 25 scans/
     """
-    from ..analysis.search import nothing_of, peaks_of
+    from ..analysis.search import SMALLEST, nothing_of, peaks_of, too_few
     from ..transfer.fitted import USUAL_STRENGTH, checked_strength
     from ..transfer.units import parse_pixel_size
 
@@ -84,8 +84,10 @@ def peaks(
         raise click.UsageError(f"--pixel-size {pixel_size} is an angle, and periods are lengths: give one, or none.")
     mean, pixel, is_whole = spectrum_of_sources(sources, given)
     pixel = size or pixel
-    found = peaks_of(mean, wanted)
     name = without_secrets(sources[0]) if len(sources) == 1 else "IN"
+    if few := too_few(mean):
+        raise ImageError(f"{name}: {few}: give at least {SMALLEST} a side")
+    found = peaks_of(mean, wanted)
     if as_json:
         import json
 

@@ -397,8 +397,9 @@ def test_what_was_found_in_a_file_is_said_in_a_line_or_two(capsys):
 
 def test_a_picture_that_is_too_small_to_be_searched_is_refused(run, save, tmp_path):
     path = save("icon.png", np.zeros((20, 64)))
-    line = "fftfilter: 64 x 20 pixels are too few to look for periodic structures: give at least 32 a side\n"
-    assert run("notch", "--auto", path, tmp_path / "out.png") == (2, b"", line)
+    line = f"fftfilter: {path}: 64 x 20 pixels are too few to look for periodic structures: give at least 32 a side\n"
+    assert run("notch", "--auto", path, tmp_path / "out.png") == (1, b"", line)
+    assert run("peaks", path) == (1, b"", line)
     assert not (tmp_path / "out.png").exists()
 
 
