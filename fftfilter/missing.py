@@ -105,18 +105,19 @@ def sweeps(*, is_finest: bool) -> int:
     return 1 if is_finest else 3
 
 
-def fill_by_numpy(planes: Array, holes: Holes, *, is_finest: bool = True) -> Floats:
-    """Return planes ``(count, height, width)`` with values where ``holes`` is True; 0 if a plane has nothing else."""
+def fill_by_numpy(planes: Array, holes: Holes, coarse: Array | None = None, *, is_finest: bool = True) -> Floats:
+    """Return planes ``(count, height, width)`` with values where ``holes`` is True; 0 if a plane has nothing else.
+
+    ``coarse`` are filled planes of one of the sizes that halving leads to, if they are known: those of a part.
+    """
+    if coarse is not None and planes.shape == coarse.shape:
+        return coarse
     values = np.where(holes, 0.0, planes)
     if values.shape[1:] == (1, 1):
         return values
     height, width = values.shape[1:]
-    even = [(0, 0), (0, height % 2), (0, width % 2)]
-    fours = (len(values), (height + 1) // 2, 2, (width + 1) // 2, 2)
-    sums = np.pad(values, even).reshape(fours).sum((2, 4))
-    valid = np.pad(~holes, even).reshape(fours).sum((2, 4))
-    coarse = fill_by_numpy(sums / np.maximum(valid, 1), valid == 0, is_finest=False)
-    values = np.where(holes, _twice(_twice(coarse, height, 1), width, 2), values)
+    coarser = fill_by_numpy(*halved(values, holes), coarse, is_finest=False)
+    values = np.where(holes, _twice(_twice(coarser, height, 1), width, 2), values)
     rows, columns = np.indices((height, width), sparse=True)
     for color in (0, 1) * sweeps(is_finest=is_finest):
         plane, y, x = np.nonzero(holes & ((rows + columns) % 2 == color))
@@ -124,6 +125,14 @@ def fill_by_numpy(planes: Array, holes: Holes, *, is_finest: bool = True) -> Flo
         sums = wide[plane, y, x + 1] + wide[plane, y + 2, x + 1] + wide[plane, y + 1, x] + wide[plane, y + 1, x + 2]
         values[plane, y, x] = sums / (4.0 - (y == 0) - (y == height - 1) - (x == 0) - (x == width - 1))
     return values
+
+
+def halved(values: Array, holes: Holes) -> tuple[Floats, Holes]:
+    """Return the mean of the valid samples of each four, and where none is; in holes values are 0."""
+    even = [(0, 0), *((0, side % 2) for side in values.shape[1:])]
+    each = (np.pad(values, even), np.pad(~holes, even).view(np.uint8))
+    sums, valid = (of[:, ::2, ::2] + of[:, ::2, 1::2] + of[:, 1::2, ::2] + of[:, 1::2, 1::2] for of in each)
+    return sums / np.maximum(valid, 1.0), valid == 0
 
 
 def _twice(coarse: Array, size: int, axis: int) -> Array:

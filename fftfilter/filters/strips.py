@@ -8,6 +8,9 @@ temporary file: it has no name, so that a killed run leaves none. A range of the
 
 Mirrored edges: the spectrum of a row and its mirror image is real but for a known phase, and is kept as real numbers.
 
+Missing pixels: what is read is masked there. One more pass halves the picture some times, and fills what is left of it
+(``missing.py``). From that, and from what lies within ``NEAR`` rows of its holes, each strip is filled.
+
 :class:`Large` has what pictures and volumes have in common: the strips of a volume are those of ``volumes.py``.
 """
 
@@ -18,11 +21,11 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from io import BytesIO
-from itertools import chain
+from itertools import chain, product
 from math import ceil, prod
 from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
@@ -31,10 +34,11 @@ import numpy as np
 
 from .. import system
 from ..arrays import PRECISIONS
-from ..errors import TooLargeError, WriteError
+from ..errors import MissingError, TooLargeError, WriteError
+from ..missing import fill_by_numpy, halved
 from ..output.histogram import binned, counted, ends
 from ..output.modes import MODES, Auto, Range
-from ..output.ramp import Gray, Quantized, pixels, ramps
+from ..output.ramp import Gray, Quantized, on_valid, pixels, ramps
 from ..output.rounding import NOISE, WEAK
 from ..plain import MANY, library
 from ..transfer.grid import NEGLIGIBLE
@@ -44,7 +48,7 @@ if TYPE_CHECKING:
     from ..output.modes import Output, Scale
     from ..transfer.edges import EdgedGrid
 
-    Read = Callable[[int, int], Array]
+    Read = Callable[[int, int], Array]  # masked where pixels are missing
 
 # Rows that are transformed at a time, so that they stay in a processor's cache.
 AT_ONCE = 16
@@ -55,6 +59,11 @@ TAKEN, OF_COLUMNS = 0.75, 1 / 3
 # Bytes of Python with NumPy and the libraries of formats, and of those that are loaded later; those that the gains of a
 # block take beside their table; the most that strips take, as more would gain nothing.
 PROGRAM, LIBRARIES, OF_GAINS, MOST = 60 << 20, 15 << 20, 24 << 20, 1 << 34
+# How often a picture with missing pixels is halved at least; how many pixels of what is left lie on each side of a tile
+# and decide on what fills it, a fourth of the tile's own; bytes for each sample that is filled.
+HALVED, NEAR, FILLING = 4, 4, 56
+# The columns that are halved at a time.
+WIDE = 1 << 13
 # How many rows are looked at to see whether single precision is enough; what exceeds it is filtered in double.
 PLACES = 8
 QUIET = np.errstate(over="ignore", invalid="ignore")
@@ -86,6 +95,7 @@ class Plan(ABC):
     on_disk: bool
     beyond: float  # the gain of all that is not kept
     blocks: list[int]  # of columns, in which gains vary
+    halved: int  # how often a picture with missing pixels is, to fill it
 
     name = "rows"
 
@@ -134,11 +144,12 @@ def planned(
     units: tuple[int, int],
     room: int,
     most: int | None = None,
+    may_miss: bool = False,
 ) -> PicturePlan:
     """Return the strips of a picture (channels, height, width) for so many bytes of memory; raises TooLargeError.
 
     ``units`` are how many rows are written together, and read together and kept; ``most`` how many threads there are,
-    by default one for each core.
+    by default one for each core. Pixels ``may_miss``, so that filling them takes memory, too.
     """
     (channels, height, width), real = shape, PRECISIONS[precision][0].itemsize
     number, of_columns = real * (1 if _is_real(grid) else 2), room * OF_COLUMNS
@@ -149,16 +160,20 @@ def planned(
     kept = channels * len(blocks) * columns * height * number
     on_disk = kept > room / 2
     left, chunk = room - kept * (not on_disk), AT_ONCE * grid.width * 10 * real
+    times, filling = _filling(shape, itemsize + real, room) if may_miss else (0, 0)
     # A strip as it is read, its values, flags and pixels, and the file's bytes; others wait for their turn.
-    row = channels * (width * (3 * itemsize + real + 3) + 2 * len(blocks) * columns * number)
+    of_pixel = 3 * itemsize + real + 3 + (real + 2) * may_miss
+    row = channels * (width * of_pixel + 2 * len(blocks) * columns * number)
     waiting = 2 * width * channels * itemsize
 
     def taken(rows: int) -> int:
-        return rows * (threads * row + waiting) + threads * chunk + waiting * units[1] * (units[1] > 1)
+        beside = threads * chunk + waiting * units[1] * (units[1] > 1) + filling
+        return rows * (threads * row + waiting) + beside
 
     unit = units[0]
     threads = threads if taken(unit) <= left else 1
-    fits = min(height, SAMPLES // (channels * width), (left - taken(0)) // (threads * row + waiting))
+    most_rows = max(SAMPLES // (channels * width), (4 * NEAR << times) * may_miss)
+    fits = min(height, most_rows, (left - taken(0)) // (threads * row + waiting))
     rows = max(unit, fits // unit * unit)
     whole = max(taken(rows), int(threads * (columns * column + OF_GAINS))) + kept * (not on_disk)
     if whole > room:
@@ -166,7 +181,20 @@ def planned(
             f"strips of {unit} rows of {width} pixels take {whole:,} bytes, more than the {room:,} that are free for "
             "them; give more memory, or save it in smaller strips or tiles"
         )
-    return PicturePlan(shape, rows, threads, whole, kept, on_disk, beyond, blocks, grid, columns)
+    return PicturePlan(shape, rows, threads, whole, kept, on_disk, beyond, blocks, times, grid, columns)
+
+
+def _filling(shape: tuple[int, ...], itemsize: int, room: int) -> tuple[int, int]:
+    """Return how often a picture is halved to fill it in a part of some room, and the bytes that filling takes."""
+    (channels, height, width), times = shape, HALVED
+
+    def whole() -> int:
+        return (8 * channels + FILLING) * -(-height >> times) * -(-width >> times)
+
+    while whole() > room / 4 and max(height, width) >> times:
+        times += 1
+    near = NEAR << times
+    return times, whole() + FILLING * (6 * near) ** 2 + channels * width * 2 * near * (itemsize + 2)
 
 
 def _is_real(grid: EdgedGrid) -> bool:
@@ -253,6 +281,7 @@ class Large(ABC):
         self._real, self._complex = PRECISIONS[how.precision]
         self._ramp: Any = None
         self.deviation = self.largest = 0.0
+        self.coarse: Array | None = None  # what is left of a picture with missing pixels after some halvings, filled
         self.far: Callable[..., Any] | None = None  # lets a worker of a cluster do what a method of its name does
 
     def in_order(
@@ -270,6 +299,10 @@ class Large(ABC):
     @abstractmethod
     def transform(self) -> None:
         """Read all, keep what is needed of its spectrum, and multiply it by the gains."""
+
+    def halve(self) -> None:
+        """Make ``coarse``, in a pass."""
+        raise NotImplementedError
 
     @abstractmethod
     def values(self, start: int, stop: int, planes: Array | None = None) -> Array:
@@ -300,7 +333,7 @@ class Large(ABC):
             found = [*self.in_order(partial(self.extremes, *counted(*self.plan.shape[-2:])), self.items())]
             self.largest = max(largest for largest, _ in found)
             if isinstance(scale, Auto):
-                samples = np.concatenate([some for _, some in found], axis=1)
+                samples = np.concatenate([some for _, some in found])
                 scale = ends(self.largest, binned(samples, self.largest), output, scale)
         (self._ramp,) = ramps(output, scale if isinstance(scale, Range) else None, gray=gray)
         self._ramp["undecided"] = 0
@@ -315,15 +348,20 @@ class Large(ABC):
         """Return what the work on each strip takes: its first row, and the one behind its last."""
         yield from self.plan.strips
 
-    def extremes(self, rows: int, columns: int, start: int, stop: int, *more: Any) -> tuple[float, Array]:
+    def extremes(
+        self, rows: int, columns: int, start: int, stop: int, planes: Array | None = None, *kept: Any
+    ) -> tuple[float, Array]:
         """Return the largest magnitude of a strip, and those of every so many rows and columns of the picture."""
         if self.far:
-            return cast(
-                "tuple[float, Array]", self.far("extremes", rows, columns, start, stop, None, self.kept(start, stop))
-            )
-        values = self.values(start, stop, *more)
+            kept = (self.kept(start, stop),)
+            return cast("tuple[float, Array]", self.far("extremes", rows, columns, start, stop, None, *kept))
+        planes = self._read(start, stop) if planes is None and self.coarse is not None else planes
+        values = self.values(start, stop, planes, *kept)
+        if isinstance(planes, np.ma.MaskedArray):
+            values = np.ma.MaskedArray(values, planes.mask)
         first = -start % rows if values.ndim == 3 else 0  # of volumes the rows of each page are counted
-        return float(max(values.max(), -values.min())), np.abs(values[..., first::rows, ::columns])
+        low, high = (float(np.ma.filled(each, 0)) for each in (values.min(), values.max()))
+        return max(high, -low), np.ma.compressed(np.abs(values[..., first::rows, ::columns]))
 
     def pixels(self, values: Array) -> Quantized:
         """Return values as pixels; overwrites them."""
@@ -334,7 +372,12 @@ class Large(ABC):
         if self.far:
             return cast("Quantized", self.far("made", start, stop, None, self.kept(start, stop), self._ramp))
         self._ramp = ramp if kept else self._ramp
-        return self.pixels(self.values(start, stop, planes, *[kept] * (kept is not None)))
+        planes = self._read(start, stop) if planes is None and self.coarse is not None else planes
+        values = self.values(start, stop, planes, *[kept] * (kept is not None))
+        if not isinstance(planes, np.ma.MaskedArray):
+            return self.pixels(values)
+        own = None if self._ramp is None else self._ramp.reshape(1)
+        return on_valid(values, planes.data, np.ma.getmaskarray(planes), own, gray=self._how.gray, deviation=0.0)
 
     def kept(self, start: int, stop: int) -> Any:
         """Return what is kept of the spectra of a strip, as :meth:`values` takes it."""
@@ -349,18 +392,72 @@ class LargePicture(Large):
     def __init__(self, read: Read, plan: PicturePlan, how: How, folder: str, **running: Any) -> None:
         super().__init__(read, plan, how, **running)
         self._fft = library(MANY)[0]
-        grid, (channels, height, width), last = plan.grid, plan.shape, _columns(plan.grid)
+        grid, (channels, height, _), last = plan.grid, plan.shape, _columns(plan.grid)
         self._is_mirrored = grid.edges == "mirror"
         self._dc = float(grid.transfer.gain(grid.height, grid.width, 1, 1)[0, 0])
         kept = [np.arange(each * plan.columns, min((each + 1) * plan.columns, last)) for each in plan.blocks]
         self._where = np.concatenate([np.empty(0, np.int64), *kept])
         self._phase = np.exp(1j * np.pi / grid.width * self._where).astype(self._complex)
         self._is_prefix = np.array_equal(self._where, np.arange(len(self._where)))
-        three = [read(i * height // 4, i * height // 4 + 1)[:, 0, i * width // 4] for i in (1, 2, 3)]
-        self._base = np.sort(np.asarray(three, np.float64), axis=0)[1].astype(self._real)
         self.number = self._real if _is_real(grid) else self._complex
         self._size, self._folder = (channels, len(kept), height, plan.columns), folder if plan.on_disk else None
         self._spectra: Any = None
+        self._filling = Lock()
+
+    @cached_property
+    def _base(self) -> Array:
+        _, height, width = self.plan.shape
+        three = [self._whole(i * height // 4, i * height // 4 + 1)[:, 0, i * width // 4] for i in (1, 2, 3)]
+        return np.asarray(np.sort(np.asarray(three, np.float64), axis=0)[1].astype(self._real))
+
+    def halve(self) -> None:
+        height, size = self.plan.shape[1], 1 << self.plan.halved
+        rows = max(1, self.plan.rows // size) * size
+        strips = [(start, min(start + rows, height)) for start in range(0, height, rows)]
+        halves = np.concatenate([*self.in_order(self._halves, strips, counts=False)], axis=1)
+        self.coarse = np.stack([fill_by_numpy(each[None], np.isnan(each[None]), is_finest=False)[0] for each in halves])
+
+    def _halves(self, start: int, stop: int) -> Array:
+        strip, size = self._read(start, stop), 1 << self.plan.halved
+        planes, holes, (count, rows, width) = np.asarray(strip), np.ma.getmaskarray(strip), strip.shape
+        made = np.empty((count, -(-rows // size), -(-width // size)))
+        for row, column in product(range(0, rows, size), range(0, width, columns := max(size, WIDE))):
+            part = np.s_[:, row : row + size, column : column + columns]
+            missing, values = holes[part], np.where(holes[part], 0.0, planes[part])
+            for _ in range(self.plan.halved):
+                values, missing = halved(values, missing)
+            made[:, row // size, column // size :][:, : values.shape[2]] = np.where(missing, np.nan, values)[:, 0]
+        return made
+
+    def _whole(self, start: int, stop: int) -> Array:
+        """Return a strip with its holes filled; raises MissingError if they are the first ones."""
+        (_, height, width), size = self.plan.shape, 1 << self.plan.halved
+        strip, near, tile = self._read(start, stop), NEAR * size, 4 * NEAR * size
+        if not isinstance(strip, np.ma.MaskedArray):
+            return strip
+        if self.coarse is None:
+            raise MissingError("pixels are missing")
+
+        def around(first: int, last: int, most: int) -> slice:
+            """Return what decides on the pixels from one up to another."""
+            return slice(max(0, (first - near) // size * size), min(most, -(-(last + near) // size) * size))
+
+        made, missing = np.array(strip, np.result_type(strip, self._real)), np.ma.getmaskarray(strip)
+        places = product(range(len(made)), range(start, stop, tile), range(0, width, tile))
+        with self._filling:
+            top = around(start, stop, height).start
+            strip = self._read(top, around(start, stop, height).stop)
+            planes, holes = np.asarray(strip), np.ma.getmaskarray(strip)
+            for channel, row, column in places:
+                own = channel, slice(row - start, min(row + tile, stop) - start), slice(column, column + tile)
+                if not missing[own].any():
+                    continue
+                y, x = around(row, min(row + tile, stop), height), around(column, column + tile, width)
+                part = slice(channel, channel + 1), slice(y.start - top, y.stop - top), x
+                above = part[0], *(slice(at.start // size, -(-at.stop // size)) for at in (y, x))
+                filled = fill_by_numpy(planes[part], holes[part], self.coarse[above])
+                made[own] = filled[0, row - y.start :, column - x.start :][: own[1].stop - own[1].start, :tile]
+        return made
 
     def transform(self) -> None:
         self._spectra = Spectra(self._size, self.number, self._folder)
@@ -380,7 +477,7 @@ class LargePicture(Large):
 
     def forward(self, start: int, stop: int) -> tuple[list[Array], list[Array]]:
         """Return what is kept of the spectra of a strip's channels, and their lowest and highest values."""
-        planes = self._read(start, stop)
+        planes = self._whole(start, stop)
         made = [self.spectrum(plane, base) for plane, base in zip(planes, self._base, strict=True)]
         return made, [planes.min((1, 2)).astype(np.float64), planes.max((1, 2)).astype(np.float64)]
 
@@ -422,8 +519,8 @@ class LargePicture(Large):
     def values(self, start: int, stop: int, planes: Array | None = None, kept: Any = None) -> Array:
         """Return a filtered strip; ``planes`` are those that were read, ``kept`` what :meth:`kept` returns."""
         plan, kept = self.plan, self.kept(start, stop) if kept is None else kept
-        if plan.beyond and planes is None:
-            planes = self._read(start, stop)
+        if plan.beyond:
+            planes = self._whole(start, stop) if planes is None else np.asarray(planes)
         made = np.empty((plan.shape[0], stop - start, plan.shape[2]), self._real)
         for channel, base in enumerate(self._base):
             self.back(kept[channel], base, planes if planes is None else planes[channel], made[channel])
@@ -496,20 +593,26 @@ def ready(
 
     ``far`` lets workers of a cluster do it: it takes a plan, ``how``, the name of a method and arguments.
     """
+    coarse = None
     with ExitStack() as stack:
         threads = plan(how.precision).threads
         submit = stack.enter_context(system.threads(threads, "strip")).submit if threads > 1 else system.at_once
         while True:
             large = plan(how.precision).large(read, how, folder, submit=submit, advance=advance)
-            large.far = far and partial(far, large.plan, how)
-            try:
-                large.transform()
+            large.far, large.coarse = far and partial(far, large.plan, how), coarse
+            with closing(large):
+                try:
+                    large.transform()
+                except MissingError as error:
+                    if far:
+                        raise TooLargeError("a cluster fills no missing pixels: leave --cluster out") from error
+                    large.halve()
+                    coarse = large.coarse
+                    continue
                 if not large.is_weak():
                     large.measure()
                     yield large
                     return
-            finally:
-                large.close()
             how = how._replace(precision="double")
 
 

@@ -445,7 +445,7 @@ def planned(
     real = PRECISIONS[precision][0].itemsize
     (channels, depth, height, width), gains = shape, Gains(described, shape[1:])
     axes = gains.axes
-    plan = VolumePlan(shape, 1, 1, 0, 0, False, gains.beyond, [], gains, not axes[0].is_long, 1)
+    plan = VolumePlan(shape, 1, 1, 0, 0, False, gains.beyond, [], 0, gains, not axes[0].is_long, 1)
     (down, across), many = plan.across, len(axes[0].order)
     kept = channels * many * down * across * real
     if not plan.is_summed or count * kept > room / 3:

@@ -26,8 +26,8 @@ from ..output.ramp import Gray
 from ..text import bytes_of
 from ..transfer.edges import EDGES, grid_with
 from .done import Done
-from .opened import Frame, Opened, for_pixels_of
-from .output_file import folder_of, sink_of
+from .opened import Frame, Opened, cautions_on_missing, for_pixels_of
+from .output_file import folder_of, sink_of, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..arrays import Array
     from ..files.messages import FileName
     from ..filters.strips import Large, PicturePlan
+    from ..images import Picture
     from ..images.pages import Sink
     from ..output.modes import Output
     from ..transfer import Transfer
@@ -99,6 +100,7 @@ class LargeFile:
         precision = recipe.options.get("precision", "single")
         self.how = How(recipe.output, recipe.scale, Gray(picture.maxval, depth.dtype, depth.maxval), precision)
         self._plans: dict[str, PicturePlan] = {}
+        self._room = free_room()  # later the strips of single precision would be counted
         self._source, self._threads = source, threads
 
     def plan(self, precision: str) -> PicturePlan:
@@ -107,23 +109,25 @@ class LargeFile:
             recipe, picture, transfer = self.opened.recipe, self._frame.picture, self._frame.transfer
             transfer = transfer.keeping_mean() if recipe.mode.keeps_mean else transfer
             (channels, height, width), beside = picture.planes.shape, self._strips.beside
-            grid, room = grid_with(recipe.edges, transfer, height, width), max(0, free_room() - beside)
+            grid, room = grid_with(recipe.edges, transfer, height, width), max(0, self._room - beside)
             how: dict[str, Any] = {"units": (self._unit, self._strips.step), "room": room, "most": self._threads}
             itemsize = picture.planes.itemsize * (1 if picture.alpha is None else 2)
+            says_so = any(each is not None for each in (picture.alpha, picture.nodata, recipe.missing.nodata))
+            how["may_miss"] = says_so or picture.planes.dtype.kind == "f"
             found = planned((channels, height, width), itemsize, grid, precision=precision, **how)
             self._plans[precision] = replace(found, bytes=found.bytes + beside)
         return self._plans[precision]
 
     def read(self, start: int, stop: int) -> Array:
-        """Return rows as they are in the file; raises TooLargeError if pixels are missing."""
-        part, name = self._strips.rows(start, stop), self.opened.name
+        """Return rows as they are in the file, masked where pixels are missing."""
+        return self._part(start, stop).planes
+
+    def _part(self, start: int, stop: int) -> Picture:
+        part = self._strips.rows(start, stop)
         part.integers = self._frame.picture.integers
-        if self.opened.recipe.holes(part, name) is not None:
-            raise TooLargeError(
-                f"{name}: pixels are missing in the rows {start} to {stop - 1}, which are not filled strip by strip: "
-                "give values in their place and --missing none, or more memory"
-            )
-        return part.planes
+        if (holes := self.opened.recipe.holes(part, self.opened.name)) is not None:
+            part.planes = np.ma.MaskedArray(part.planes, holes)
+        return part
 
     def write(self, advance: Callable[[], None], workers: Callable[..., Any] | None = None) -> Done:
         """Filter all pages, and write them; the target appears whole or not at all.
@@ -136,6 +140,7 @@ class LargeFile:
         with (
             closing(self._pages) if self._pages else nullcontext(),
             as_error(WriteError, f"{name}: cannot be written"),
+            too_large(opened.name),
             sink_of(opened, self._target, first.suffix, lost, height=shape[1]) as (sink, _),
         ):
             for number in range(len(self._pages) if self._pages else 1):  # without those of an earlier run
@@ -152,6 +157,11 @@ class LargeFile:
                         done.add(of_strip)
             sink.finish()
         done.left_out = [*dict.fromkeys([*opened.left_out, *lost, *done.left_out])]
+        done.cautions += cautions_on_missing(done.missing)
+        if done.missing and any(done.missing < part.carried_on for part in first.transfer.parts):
+            done.cautions.append(
+                "waves do not go on through missing pixels, as the picture is larger than memory: near these some stay"
+            )
         return done
 
     def _frame_of(self, number: int) -> Frame:
@@ -169,8 +179,8 @@ class LargeFile:
 
     def _made(self, large: Large, sink: Sink, frame: Frame, start: int, stop: int) -> tuple[Any, Done]:
         picture = frame.picture
-        is_read = (large.plan.beyond and not large.far) or picture.alpha is not None
-        part = self._strips.rows(start, stop) if is_read else picture
+        is_read = (large.plan.beyond and not large.far) or picture.alpha is not None or large.coarse is not None
+        part = self._part(start, stop) if is_read else picture
         result = large.made(start, stop, part.planes if is_read else None)
         own = replace(picture, planes=result.pixels, alpha=picture.alpha if picture.alpha is None else part.alpha)
         own.maxval, own.integers = frame.depth.maxval, frame.depth.integers
@@ -178,7 +188,9 @@ class LargeFile:
         name = shown(self._target, "standard output")
         encoded, lost = images.encoded(own, frame.suffix, name, partial(sink.encode, milliseconds=None))
         largest, size = max(large.largest, result.largest), result.pixels.size
-        return encoded, Done(samples=size, clipped=result.clipped, extremes=(0.0, largest), left_out=lost)
+        missing = np.count_nonzero(np.ma.getmask(part.planes)) / size
+        done = Done(samples=size, clipped=result.clipped, missing=missing, extremes=(0.0, largest), left_out=lost)
+        return encoded, done
 
 
 # The worker of a cluster
@@ -266,19 +278,21 @@ def filter_large(
 
     def read(start: int, stop: int) -> Array:
         planes = bands(start, stop)[0].reshape(shape[0], stop - start, shape[2])
-        if planes.dtype.kind == "f":
-            check_finite(planes)
+        if planes.dtype.kind == "f" and (missing := np.isnan(planes)).any():
+            planes = np.ma.MaskedArray(planes, missing)
+        check_finite(np.ma.filled(planes, 0))
         return planes * np.uint8(255) if planes.dtype.kind == "b" else planes
 
     def plan(precision: str) -> PicturePlan:
         itemsize = np.dtype(source.dtype).itemsize
-        return planned(shape, itemsize, grid, precision=precision, units=units, room=room)
+        may_miss = source.dtype.kind == "f"
+        return planned(shape, itemsize, grid, precision=precision, units=units, room=room, may_miss=may_miss)
 
     how = How(output, range_, gray, precision)
     with ready(read, plan, how, os.fspath(scratch or tempfile.gettempdir())) as large:
 
         def made(start: int, stop: int) -> tuple[int, Array]:
-            return start, large.pixels(large.values(start, stop)).pixels
+            return start, large.made(start, stop).pixels
 
         for start, strip in large.in_order(made, large.plan.strips):
             target[..., start : start + strip.shape[1], :] = strip if channels else strip[0]

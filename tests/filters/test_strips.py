@@ -48,10 +48,15 @@ def by_strips(given, transfer, folder, output="keep", scale=None, edges="wrap", 
     white = fftfilter.arrays.largest_of(given.dtype)
     mode, how = MODES[output], How(output, scale_of(scale), Gray(white, given.dtype, white))
     grid = grid_with(edges, transfer.keeping_mean() if mode.keeps_mean else transfer, *given.shape)
-    plan = planned((1, *given.shape), given.itemsize, grid, precision="single", units=(1, 1), room=ROOM)
-    read = lambda start, stop: given[None, start:stop]  # noqa: E731
+    plan = planned((1, *given.shape), given.itemsize, grid, precision="single", units=(1, 1), room=ROOM, may_miss=True)
+    read = lambda start, stop: _strip(given[None, start:stop])  # noqa: E731
     with ready(read, lambda _: replace(plan, **changed), how, str(folder)) as large:
-        return np.concatenate([large.pixels(large.values(*strip)).pixels[0] for strip in large.plan.strips])
+        return np.concatenate([large.made(*strip).pixels[0] for strip in large.plan.strips])
+
+
+def _strip(planes):
+    """Return a strip as files give it: masked, if some of it is missing."""
+    return planes if np.ma.is_masked(planes) else np.asarray(planes)
 
 
 def assert_same(got, wanted, step=0):
@@ -86,6 +91,23 @@ def test_strips_of_any_size_and_type(tmp_path, shape, dtype, edges):
             got = by_strips(given, FILTERS[name], tmp_path, output, edges=edges, rows=500 if shape[0] == 17 else 1)
             with fftfilter.Filter(FILTERS[name], device="numpy", output=output, edges=edges) as whole:
                 assert_same(got, whole(given))
+
+
+@pytest.mark.parametrize("edges", ["wrap", "mirror"])
+@pytest.mark.parametrize("where", ["some", "most", "a corner", "all"])
+def test_missing_pixels_are_filled_as_in_the_whole(tmp_path, where, edges):
+    """What stands in their place does not matter, and they come back."""
+    given, rng, (y, x) = picture(301, 457, np.dtype(np.float32)), np.random.default_rng(2), np.mgrid[:301, :457]
+    holes = {"some": rng.random(given.shape) < 0.02, "most": rng.random(given.shape) < 0.8}
+    missing = (holes | {"a corner": y + x > 500, "all": y >= 0})[where]
+    given[missing] = rng.choice([np.nan, 1e30, -7], np.count_nonzero(missing))
+    masked = np.ma.MaskedArray(given, missing)
+    for name, output in (("highpass", "magnitude"), ("no constant", "keep"), ("lowpass", "real"), ("floor", "signed")):
+        got = by_strips(masked, FILTERS[name], tmp_path, output, edges=edges, rows=23, threads=2)
+        with fftfilter.Filter(FILTERS[name], device="numpy", output=output, edges=edges) as whole:
+            wanted = whole(masked)
+        assert_same(got[~missing], wanted.data[~missing]) if where != "all" else None
+        assert np.array_equal(got[missing], wanted.data[missing], equal_nan=True)
 
 
 def test_weak_detail_on_a_bright_ground_is_filtered_in_double_precision(tmp_path):

@@ -70,7 +70,7 @@ def test_arrays_of_zarr_and_dask_are_filtered_by_their_chunks(tmp_path):
     [
         ({"target": np.empty((5, 6), np.uint8)}, "target has the shape"),
         ({"source": np.zeros(9)}, "is not an image"),
-        ({"source": np.full((9, 9), np.nan)}, "NaN or infinite"),
+        ({"source": np.full((9, 9), np.inf)}, "NaN or infinite"),
         ({"transfer": 3}, "is not a transfer function"),
         ({"transfer": H.wiener("auto")}, "takes the whole picture"),
         ({"edges": "zero"}, "edges"),
@@ -229,20 +229,13 @@ def test_a_fits_is_filtered_strip_by_strip_as_astropy_reads_it(tmp_path, kind, t
 
 
 @needs("astropy")
-def test_a_fits_with_missing_pixels_or_in_tiles_is_refused_in_a_line(tmp_path):
+def test_a_fits_in_tiles_is_refused_in_a_line(tmp_path):
     from astropy.io import fits
 
-    holes = picture(90, 80).astype(np.float32)
-    holes[40, 7] = np.nan
-    fits.writeto(tmp_path / "in.fits", holes)
     fits.CompImageHDU(picture(90, 80)).writeto(tmp_path / "tiles.fits")
-    for name, said in {
-        "in.fits": "pixels are missing in the rows",
-        "tiles.fits": "a compressed FITS is not read",
-    }.items():
-        with pytest.raises(TooLargeError, match=said):
-            LargeFile(tmp_path / name, tmp_path / "out.fits", Recipe(H.lowpass(9))).write(lambda: None)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["in.fits", "tiles.fits"]
+    with pytest.raises(TooLargeError, match="a compressed FITS is not read"):
+        LargeFile(tmp_path / "tiles.fits", tmp_path / "out.fits", Recipe(H.lowpass(9)))
+    assert [each.name for each in tmp_path.iterdir()] == ["tiles.fits"]
 
 
 def ome_zarr(folder, given, chunks, levels, **coding):
@@ -385,14 +378,61 @@ def test_too_little_memory_is_a_line(tmp_path, memory):
     assert "than the program takes" in line or memory not in "01"
 
 
-def test_missing_pixels_are_refused_in_a_line_and_leave_nothing(tmp_path):
-    holes = picture(501, 403) / np.float32(255)
-    holes[400, 7] = np.nan
-    tifffile.imwrite(tmp_path / "in.tif", holes)
-    code, line = run("lowpass", f"--memory={LITTLE}", "--output=keep", "in.tif", "out.tif", folder=tmp_path)
-    assert code == 1
-    assert "pixels are missing in the rows" in line
-    assert [each.name for each in tmp_path.iterdir()] == ["in.tif"]
+@pytest.mark.parametrize("kind", ["nan.tif", "value.tif", "alpha.tif", "nan.npy", "value.pgm"])
+@pytest.mark.parametrize("words", [["highpass", "--shape=butterworth"], ["lowpass", "--output=keep", "--edges=mirror"]])
+def test_missing_pixels_come_back_and_the_rest_is_that_of_the_whole(tmp_path, kind, words):
+    gray, name = np.maximum(picture(501, 403), 1), f"in.{kind.split('.')[1]}"
+    holes = np.random.default_rng(1).random(gray.shape) < 0.02
+    holes[100:230, 150:] = True
+    floats = np.where(holes, np.nan, gray / np.float32(255)).astype(np.float32)
+    match kind:
+        case "nan.tif":
+            tifffile.imwrite(tmp_path / name, floats)
+        case "nan.npy":
+            np.save(tmp_path / name, floats)
+        case "value.tif":  # as GDAL says it
+            tifffile.imwrite(tmp_path / name, np.where(holes, 0, gray), extratags=[(42113, "s", 0, "0", True)])
+        case "value.pgm":
+            (tmp_path / name).write_bytes(b"P5\n403 501\n255\n" + np.where(holes, 0, gray).astype(np.uint8).tobytes())
+            words = [*words, "--nodata=0"]
+        case "alpha.tif":
+            bands = np.dstack([gray, np.where(holes, 0, 200).astype(np.uint8)])
+            tifffile.imwrite(tmp_path / name, bands, photometric="minisblack", extrasamples=["unassalpha"])
+    assert run(*words, "--device=numpy", name, f"whole-{name}", folder=tmp_path)[0] == 0
+    code, said = run(*words, f"--memory={LITTLE}", name, f"out-{name}", folder=tmp_path)
+    assert (code, "larger than memory: filtered in" in said) == (0, True), said
+    got, wanted = (fftfilter.images.read(tmp_path / f"{each}-{name}").planes[0] for each in ("out", "whole"))
+    assert_same(got[~holes], wanted[~holes])
+    assert np.array_equal(got[holes], wanted[holes], equal_nan=True)
+
+
+def test_waves_end_at_missing_pixels_which_a_line_says(tmp_path):
+    given = picture(90, 80).astype(np.float32)
+    given[40, 7] = np.nan
+    np.save(tmp_path / "in.npy", given)
+    done = LargeFile(tmp_path / "in.npy", tmp_path / "out.npy", Recipe(FILTERS["far columns"])).write(lambda: None)
+    assert done.missing == 1 / given.size
+    assert "waves do not go on through missing pixels" in done.cautions[0]
+
+
+def test_a_cluster_refuses_missing_pixels_in_a_line_and_leaves_nothing(tmp_path):
+    given = picture(90, 80).astype(np.float32)
+    given[40, 7] = np.nan
+    np.save(tmp_path / "in.npy", given)
+    large = LargeFile(tmp_path / "in.npy", tmp_path / "out.npy", Recipe(H.lowpass(9)))
+    with pytest.raises(TooLargeError, match=r"in.npy: a cluster fills no missing pixels: leave --cluster out"):
+        large.write(lambda: None, workers=lambda work, *arguments: work(*arguments))
+    assert [each.name for each in tmp_path.iterdir()] == ["in.npy"]
+
+
+def test_nan_in_an_array_comes_back():
+    given = picture(90, 80).astype(np.float32)
+    given[30:50, 20:33] = np.nan
+    made = np.empty_like(given)
+    fftfilter.filter_large(given, made, FILTERS["lowpass"], output="real")
+    wanted = fftfilter.lowpass(np.ma.masked_invalid(given), "8px", shape="gaussian", output="real", edges="mirror")
+    assert np.array_equal(np.isnan(made), np.isnan(given))
+    assert_same(np.nan_to_num(made), wanted.filled(0).astype(np.float32))
 
 
 @needs_posix
