@@ -299,14 +299,17 @@ def filter_large(
 
 
 def _check_target(target: Any, source: Any) -> None:
-    """Raise ParameterError for a target of another shape, or that is the source, also as another map of its file."""
+    """Raise ParameterError for a target of another shape, or that is the source, also as another map or handle of it."""
     if (shape := tuple(source.shape)) != tuple(target.shape):
         raise ParameterError(f"target has the shape {tuple(target.shape)}: give one of {shape}")
-    file, of_target = (getattr(each, "filename", None) for each in (source, target))
-    are_shared = (
-        isinstance(source, np.ndarray) and isinstance(target, np.ndarray) and np.may_share_memory(source, target)
-    )
-    if target is source or are_shared or (file and file == of_target and source.offset == target.offset):
+    is_same = target is source
+    if isinstance(source, np.ndarray) and isinstance(target, np.ndarray):
+        file, of_target = (getattr(each, "filename", None) for each in (source, target))
+        is_same = bool(file) and file == of_target and source.offset == target.offset  # type: ignore[attr-defined]
+        is_same |= np.may_share_memory(source, target)
+    elif type(source) is type(target):  # two of zarr, or of h5py, are equal if they are one array
+        is_same = (source == target) is True
+    if is_same:
         raise ParameterError(
             f"target is source, an array of {shape}, which is read again while target is written: give another array"
         )

@@ -65,6 +65,16 @@ def test_arrays_of_zarr_and_dask_are_filtered_by_their_chunks(tmp_path):
         assert_same(made[:], wanted)
 
 
+@needs("zarr")
+def test_a_target_that_is_another_handle_of_the_source_is_refused(tmp_path):
+    import zarr
+
+    zarr.create_array(str(tmp_path / "a.zarr"), shape=(90, 80), dtype=np.uint8)
+    source, target = (zarr.open_array(tmp_path / "a.zarr", mode=mode) for mode in ("r", "r+"))
+    with pytest.raises(ParameterError, match="target is source"):
+        fftfilter.filter_large(source, target, FILTERS["highpass"])
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
