@@ -118,13 +118,20 @@ def fill_by_numpy(planes: Array, holes: Holes, coarse: Array | None = None, *, i
     height, width = values.shape[1:]
     coarser = fill_by_numpy(*halved(values, holes), coarse, is_finest=False)
     values = np.where(holes, _twice(_twice(coarser, height, 1), width, 2), values)
+    edge = ((0, 0), (1, 1), (1, 1))
+    wide, inside = np.pad(values, edge), np.pad(np.ones(values.shape), edge)
+
+    def beside(flat: Array, at: Array) -> Array:
+        """Return the sum of the four neighbors."""
+        return np.asarray(flat[at - width - 2] + flat[at + width + 2] + flat[at - 1] + flat[at + 1])
+
     rows, columns = np.indices((height, width), sparse=True)
-    for color in (0, 1) * sweeps(is_finest=is_finest):
-        plane, y, x = np.nonzero(holes & ((rows + columns) % 2 == color))
-        wide = np.pad(values, ((0, 0), (1, 1), (1, 1)))
-        sums = wide[plane, y, x + 1] + wide[plane, y + 2, x + 1] + wide[plane, y + 1, x] + wide[plane, y + 1, x + 2]
-        values[plane, y, x] = sums / (4.0 - (y == 0) - (y == height - 1) - (x == 0) - (x == width - 1))
-    return values
+    colors = [np.flatnonzero(np.pad(holes & ((rows + columns) % 2 == color), edge)) for color in (0, 1)]
+    counted = [(at, beside(inside.reshape(-1), at)) for at in colors]
+    flat = wide.reshape(-1)
+    for at, count in counted * sweeps(is_finest=is_finest):
+        flat[at] = beside(flat, at) / count
+    return wide[:, 1:-1, 1:-1]
 
 
 def halved(values: Array, holes: Holes) -> tuple[Floats, Holes]:

@@ -62,8 +62,6 @@ PROGRAM, LIBRARIES, OF_GAINS, MOST = 60 << 20, 15 << 20, 24 << 20, 1 << 34
 # How often a picture with missing pixels is halved at least; how many pixels of what is left lie on each side of a tile
 # and decide on what fills it, a fourth of the tile's own; bytes for each sample that is filled.
 HALVED, NEAR, FILLING = 4, 4, 56
-# The columns that are halved at a time.
-WIDE = 1 << 13
 # How many rows are looked at to see whether single precision is enough; what exceeds it is filtered in double.
 PLACES = 8
 QUIET = np.errstate(over="ignore", invalid="ignore")
@@ -418,16 +416,16 @@ class LargePicture(Large):
         self.coarse = np.stack([fill_by_numpy(each[None], np.isnan(each[None]), is_finest=False)[0] for each in halves])
 
     def _halves(self, start: int, stop: int) -> Array:
-        strip, size = self._read(start, stop), 1 << self.plan.halved
-        planes, holes, (count, rows, width) = np.asarray(strip), np.ma.getmaskarray(strip), strip.shape
-        made = np.empty((count, -(-rows // size), -(-width // size)))
-        for row, column in product(range(0, rows, size), range(0, width, columns := max(size, WIDE))):
-            part = np.s_[:, row : row + size, column : column + columns]
-            missing, values = holes[part], np.where(holes[part], 0.0, planes[part])
+        """Return what is left of a strip after some halvings, NaN where all is missing."""
+        strip, size, made = self._read(start, stop), 1 << self.plan.halved, []
+        planes, holes = np.asarray(strip), np.ma.getmaskarray(strip)
+        for row in range(0, planes.shape[1], size):
+            missing = holes[:, row : row + size]
+            values = np.where(missing, 0.0, planes[:, row : row + size])
             for _ in range(self.plan.halved):
                 values, missing = halved(values, missing)
-            made[:, row // size, column // size :][:, : values.shape[2]] = np.where(missing, np.nan, values)[:, 0]
-        return made
+            made.append(np.where(missing, np.nan, values))
+        return np.concatenate(made, axis=1)
 
     def _whole(self, start: int, stop: int) -> Array:
         """Return a strip with its holes filled; raises MissingError if they are the first ones."""

@@ -299,7 +299,7 @@ def filter_large(
 
 
 def _check_target(target: Any, source: Any) -> None:
-    """Raise ParameterError for a target of another shape, or that is the source, also as another map or handle of it."""
+    """Raise ParameterError for a target of another shape, or that is the source, or another map or handle of it."""
     if (shape := tuple(source.shape)) != tuple(target.shape):
         raise ParameterError(f"target has the shape {tuple(target.shape)}: give one of {shape}")
     is_same = target is source
