@@ -6,9 +6,8 @@ the Hartley transform, whose waves are cos + sin, or with mirrored edges the cos
     values less their offset -> along z, y, x -> gains -> along x, y, z -> values
 
 Beyond its support, the frequencies where it varies, H is constant. Only frequencies within are kept, axis by axis. A
-transform of up to ``FEW`` frequencies is a product of matrices, which is faster than an FFT; of more it is an FFT on
-the device. Where most frequencies are kept, FFTs along all axes are faster still, and cosine transforms of SciPy, if it
-is installed.
+transform of up to ``FEW`` frequencies is a product of matrices, which is faster than an FFT. Where most frequencies are
+kept, FFTs along all axes on the device are faster still, and cosine transforms of SciPy, if it is installed.
 """
 
 from __future__ import annotations
@@ -24,18 +23,17 @@ import numpy as np
 
 from .. import system
 from ..arrays import PRECISIONS
-from ..device_choice import NUMPY
 from ..errors import ParameterError, TooLargeError
 from ..output.ramp import on_ramps
 from ..output.rounding import NOISE, WEAK
-from ..plain import NumPyLauncher, library
+from ..plain import MANY, NumPyLauncher, library
 from ..region import RegionOptions
 from ..system import check_memory
 from ..transfer.grid import NEGLIGIBLE
 from ..transfer.shapes import SHAPES
 from ..transfer.units import parse_pixel_size
 from ..transforms import Engine
-from .strips import COLUMNS, QUIET, Large, Plan, Spectra
+from .strips import COLUMNS, QUIET, Large, Plan, Spectra, cosines
 
 if TYPE_CHECKING:
     from ..arrays import Array, Floats
@@ -54,8 +52,6 @@ PRODUCTS = 256
 # Numbers a sample that a volume takes at most. Of one that does not fit, the most pages of a strip, and lines of a page
 # that are transformed at a time.
 NUMBERS, PAGES, LINES = 5, 16, 128
-# The algorithm of what is filtered once more in double precision.
-IN_DOUBLE = "stockham"
 # The axes that names stand for in arrays without names.
 NAMED = {"t": (0,), "yx": (-2, -1), "zyx": (-3, -2, -1), "tyx": (-3, -2, -1)}
 
@@ -101,27 +97,29 @@ class Axis(NamedTuple):
         k = self.order
         return (np.where(k == 0, 1, 2) if self.is_mirrored else np.ones(len(k))) / self.length
 
-    def forward(self, values: Array, engine: Engine | None) -> Array:
+    def forward(self, values: Array, fft: Any) -> Array:
         """Return the transform of real values."""
-        if engine is None or not self.is_long:
+        if not self.is_long:
             return self.product(self.matrix(), values)
-        spectrum = engine.transformed(values, (self.period,), (self.place,), None, out=None)
-        spectrum = spectrum.take(self.order % self.period, self.place)
-        return np.ascontiguousarray((spectrum * self._along(self.turns, spectrum)).real)
+        made = self._of_all(values, fft).take(self.order, self.place)
+        return made / 2 if self.is_mirrored else made
 
-    def back(self, made: Array, engine: Engine | None) -> Array:
+    def back(self, made: Array, fft: Any) -> Array:
         """Return the values of a transform."""
-        if engine is None or not self.is_long:
+        if not self.is_long:
             return self.product(self.matrix(back=True), made)
-        before: tuple[Any, ...] = (slice(None),) * self.place
-        number = np.result_type(made, np.complex64)
-        spectrum = np.zeros((*made.shape[: self.place], self.period, *made.shape[self.place + 1 :]), number)
-        spectrum[(*before, self.order)] = made * self._along(self.weights * self.turns, spectrum)
-        values = engine.transformed(spectrum, None, (self.place,), None, out=None)
-        return np.ascontiguousarray(values[(*before, slice(self.length))].real)
+        every = np.zeros((*made.shape[: self.place], self.length, *made.shape[self.place + 1 :]), made.dtype)
+        every[(slice(None),) * self.place + (self.order,)] = made
+        if self.is_mirrored:
+            return cosines(fft, every, self.place, back=True) * 2
+        return self._of_all(every, fft) / self.length
 
-    def _along(self, numbers: Array, like: Array) -> Array:
-        return numbers.reshape(-1, *(1,) * (2 - self.place)).astype(like.dtype)
+    def _of_all(self, values: Array, fft: Any) -> Array:
+        if self.is_mirrored:
+            return cosines(fft, values, self.place)
+        half = fft.rfft(values, axis=self.place)
+        far = half.take(np.arange((self.length - 1) // 2, 0, -1), self.place)
+        return np.concatenate([half.real - half.imag, far.real + far.imag], axis=self.place)
 
     def matrix(self, *, back: bool = False) -> Floats:
         """Return the waves of the transform, ``(frequencies, length)``; ``back`` those times weights, turned."""
@@ -248,12 +246,7 @@ class VolumePipeline:
         return orders
 
     def _prepare(self, described: Description) -> None:
-        self._engine = None
-        if self._has_spectrum or any(axis.is_long for axis in self._axes):
-            is_numpy = isinstance(self._launcher, NumPyLauncher)
-            name = NUMPY if is_numpy else IN_DOUBLE if self._real == np.float64 else None
-            device = None if is_numpy else described.options.get("device")
-            self._engine = Engine(name, device, described.options.get("precision", "single"))
+        self._engine = Engine(None, described.options.get("device"), "single") if self._has_spectrum else None
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter a volume, and return its pixels."""
@@ -291,7 +284,7 @@ class VolumePipeline:
 
     def _product(self, axis: Axis, values: Array, *, back: bool) -> Array:
         if axis.is_long or os.environ.get("OPENBLAS_NUM_THREADS") != "1":  # products have threads of their own
-            return axis.back(values, self._engine) if back else axis.forward(values, self._engine)
+            return axis.back(values, self._fft) if back else axis.forward(values, self._fft)
         matrix, shape = axis.matrix(back=back).astype(values.dtype), list(values.shape)
         shape[axis.place] = len(matrix)
         made = np.empty(shape, values.dtype)
@@ -488,7 +481,7 @@ class LargeVolume(Large):
         super().__init__(read, plan, how, **running)
         (channels, depth, *_), (down, across) = plan.shape, plan.across
         self._z, *self._in_page = axes = plan.gains.axes
-        self._engine = Engine(NUMPY, None, how.precision)  # type: ignore[arg-type]
+        self._fft = library(MANY)[0]
         three = np.concatenate([read(i * depth // 4, i * depth // 4 + 1) for i in (1, 2, 3)], axis=1)
         self._base = _middle(three, 1, [0, 1, 2])
         for axis in self._in_page:
@@ -546,7 +539,7 @@ class LargeVolume(Large):
             return
         kept = self._spectra.get(channel, block, 0, plan.shape[1])
         values = kept[:, : rows * across].reshape(len(kept), rows, across)
-        made = self._z.back(self._z.forward(values, self._engine) * gains, self._engine)
+        made = self._z.back(self._z.forward(values, self._fft) * gains, self._fft)
         kept[:, : rows * across] = made.reshape(len(kept), -1)
         self._spectra.put(channel, block, 0, kept)
 
@@ -576,7 +569,7 @@ class LargeVolume(Large):
         if axis.is_long:  # some lines at a time
             way, other = axis.back if back else axis.forward, 3 - axis.place
             lines = np.array_split(values, -(-values.shape[other] // LINES), other)
-            return np.concatenate([way(each, self._engine) for each in lines], axis=other)
+            return np.concatenate([way(each, self._fft) for each in lines], axis=other)
         return axis.product((self._from if back else self._to)[axis.place], values)
 
     def close(self) -> None:

@@ -119,13 +119,18 @@ def _refuse_at_start(start: bytes, name: str) -> None:
 
 
 def raw(source: FileName, limit: int | None = None) -> sources.Content:
-    """Return an image file, for :func:`opened`: a large TIFF or FITS of this machine to be read in parts.
+    """Return an image file, for :func:`opened`: bytes, or parts of a large TIFF, FITS or .npy of pages.
 
-    Others are bytes. ``limit`` is the most bytes of a stream. Raises what :func:`files.sources.content` raises.
+    ``limit`` is the most bytes of a stream. Raises what :func:`files.sources.content` raises.
     """
     if is_zarr(source):
         return b""  # which is read by name
-    return sources.large_file(source, (*TIFF, FITS[:4])) or sources.content(source, limit, _refuse_at_start)
+    starts = (*TIFF, FITS[:4], plain_formats.NPY[:4])
+    found = sources.large_file(source, starts)
+    if found and not has_pages(found):
+        found.close()
+        found = None
+    return found or sources.content(source, limit, _refuse_at_start)
 
 
 def opened(

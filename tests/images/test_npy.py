@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 import zipfile
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -151,3 +152,14 @@ def zipped(**arrays):
     file = io.BytesIO()
     np.savez(file, **arrays)
     return file.getvalue()
+
+
+def test_of_a_large_stack_only_the_pages_that_are_asked_for_are_read(rng, tmp_path):
+    given = rng.integers(0, 9000, (9, 1000, 1000), np.uint16)
+    np.save(tmp_path / "stack.npy", given)
+    np.save(tmp_path / "picture.npy", given.reshape(9000, 1000))
+    data = images.raw(tmp_path / "stack.npy")
+    with closing(images.opened(data, "stack.npy")) as pages:
+        assert not isinstance(data, bytes)
+        assert np.array_equal(pages.read(4).planes[0], given[4])
+    assert isinstance(images.raw(tmp_path / "picture.npy"), bytes)
