@@ -291,7 +291,7 @@ def test_strips_of_a_picture_are_filtered_by_a_cluster_one_of_whose_workers_dies
         given[8] = np.nan  # which only a worker reads
         np.save(tmp_path / "nan.npy", given)
         code, said = run("--output=keep", "--cluster", address, tmp_path / "nan.npy", tmp_path / "out.npy")
-        assert (code, "pixels are missing in the rows 0 to 8" in said) == (1, True), said
+        assert (code, "nan.npy: a cluster fills no missing pixels: leave --cluster out" in said) == (1, True), said
 
 
 def test_what_a_cluster_cannot_filter_is_refused_in_a_line(run, tmp_path):
