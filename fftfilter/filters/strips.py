@@ -62,6 +62,7 @@ PROGRAM, LIBRARIES, OF_GAINS, MOST = 60 << 20, 15 << 20, 24 << 20, 1 << 34
 # How often a picture with missing pixels is halved at least; how many pixels of what is left lie on each side of a tile
 # and decide on what fills it, a fourth of the tile's own; bytes for each sample that is filled.
 HALVED, NEAR, FILLING = 4, 4, 56
+FILLED_ALONE = Lock()  # by one thread at a time
 # How many rows are looked at to see whether single precision is enough; what exceeds it is filtered in double.
 PLACES = 8
 QUIET = np.errstate(over="ignore", invalid="ignore")
@@ -400,7 +401,6 @@ class LargePicture(Large):
         self.number = self._real if _is_real(grid) else self._complex
         self._size, self._folder = (channels, len(kept), height, plan.columns), folder if plan.on_disk else None
         self._spectra: Any = None
-        self._filling = Lock()
 
     @cached_property
     def _base(self) -> Array:
@@ -442,7 +442,7 @@ class LargePicture(Large):
 
         made, missing = np.array(strip, np.result_type(strip, self._real)), np.ma.getmaskarray(strip)
         places = product(range(len(made)), range(start, stop, tile), range(0, width, tile))
-        with self._filling:
+        with FILLED_ALONE:
             top = around(start, stop, height).start
             strip = self._read(top, around(start, stop, height).stop)
             planes, holes = np.asarray(strip), np.ma.getmaskarray(strip)

@@ -23,7 +23,9 @@ import numpy as np
 
 from .. import system
 from ..arrays import PRECISIONS
+from ..device_choice import NUMPY
 from ..errors import ParameterError, TooLargeError
+from ..missing import filled
 from ..output.ramp import on_ramps
 from ..output.rounding import NOISE, WEAK
 from ..plain import MANY, NumPyLauncher, library
@@ -33,7 +35,7 @@ from ..transfer.grid import NEGLIGIBLE
 from ..transfer.shapes import SHAPES
 from ..transfer.units import parse_pixel_size
 from ..transforms import Engine
-from .strips import COLUMNS, QUIET, Large, Plan, Spectra, cosines
+from .strips import COLUMNS, FILLED_ALONE, QUIET, Large, Plan, Spectra, cosines
 
 if TYPE_CHECKING:
     from ..arrays import Array, Floats
@@ -482,7 +484,7 @@ class LargeVolume(Large):
         (channels, depth, *_), (down, across) = plan.shape, plan.across
         self._z, *self._in_page = axes = plan.gains.axes
         self._fft = library(MANY)[0]
-        three = np.concatenate([read(i * depth // 4, i * depth // 4 + 1) for i in (1, 2, 3)], axis=1)
+        three = np.concatenate([self._whole(read(i * depth // 4, i * depth // 4 + 1)) for i in (1, 2, 3)], axis=1)
         self._base = _middle(three, 1, [0, 1, 2])
         for axis in self._in_page:
             self._base = _middle(self._base, axis.place + 1, [i * axis.length // 4 for i in (1, 2, 3)])
@@ -510,8 +512,18 @@ class LargeVolume(Large):
         blocks = ((i, j) for i in range(self.plan.shape[0]) for j in range(len(self.plan.blocks)))
         deque(self.in_order(self._along_z, blocks), maxlen=0)
 
+    def _whole(self, planes: Array) -> Array:
+        """Return planes with their holes filled, page by page."""
+        if not isinstance(planes, np.ma.MaskedArray):
+            return planes
+        pages = (each.reshape(-1, 1, *planes.shape[2:]) for each in (planes.data, np.ma.getmaskarray(planes)))
+        with FILLED_ALONE:
+            each = [filled(page, holes, NUMPY) if holes.any() else page for page, holes in zip(*pages, strict=True)]
+        return np.stack(each).reshape(planes.shape)
+
     @QUIET
     def _forward(self, start: int, stop: int, planes: Array) -> tuple[int, Array, float]:
+        planes = self._whole(planes)
         (down, across), far, columns = self.plan.across, 0.0, self.plan.columns
         width = len(self.plan.blocks) * columns * across
         made = np.zeros((len(planes), stop - start, down * across if self.plan.is_summed else width), self._real)
@@ -546,7 +558,8 @@ class LargeVolume(Large):
     @QUIET
     def values(self, start: int, stop: int, planes: Array | None = None) -> Array:
         plan, (down, across) = self.plan, self.plan.across
-        planes = self._read(start, stop) if planes is None and plan.beyond else planes
+        if plan.beyond:
+            planes = self._whole(self._read(start, stop)) if planes is None else np.asarray(planes)
         made = np.empty((plan.shape[0], stop - start, *plan.shape[2:]), self._real)
         for channel, base in enumerate(self._base):
             if plan.is_summed:

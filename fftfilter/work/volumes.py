@@ -8,17 +8,14 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import images, memory
-from ..device_choice import NUMPY
 from ..errors import ParameterError, TooLargeError
-from ..filters.strips import How, free_room, ready
+from ..filters.strips import FILLING, How, free_room, ready
 from ..filters.volumes import planned
-from ..missing import filled
 from ..output.modes import refuse_missing
 from ..output.ramp import Gray
 from ..system import lacking
@@ -41,8 +38,6 @@ if TYPE_CHECKING:
 
 # What --axes may be.
 AXES = ("zyx", "tyx", "t")
-# Bytes that NumPy takes for each sample of a page whose missing ones it fills, one page at a time.
-FILLING = 56
 
 
 def volumes_of(found: Picture | Pages, axes: str, name: str) -> list[list[int]]:
@@ -106,7 +101,7 @@ class Volumes:
                 f"{opened.name}: is larger than memory, and --ratio takes the whole: leave it out, or give more memory"
             )
         self._plans: dict[Any, VolumePlan] = {}
-        self._filling, self._has_holes = Lock(), opened.recipe.holes(first, opened.name) is not None
+        self._has_holes = opened.recipe.holes(first, opened.name) is not None
         opened.room = first.planes.size  # pages are not counted again
         if not self.is_large:
             memory.check(pixels, size, opened.name)
@@ -203,18 +198,15 @@ class Volumes:
         return self._planes([self._frame(page) for page in pages[start:stop]])
 
     def _planes(self, frames: list[Frame]) -> Array:
-        """Return the planes of pages as a volume has them, filled: channels, pages, height, width."""
-        planes = np.stack([self._filled(frame) for frame in frames], axis=1)
-        return np.concatenate([*planes], axis=1)[None] if self._axes == "t" else planes
-
-    def _filled(self, frame: Frame) -> Array:
-        planes, holes = frame.picture.planes, frame.holes
-        if holes is None:
-            return planes
-        refuse_missing(self._opened.recipe.output)
-        shape = (1, -1, planes.shape[-1]) if self._axes == "t" else planes.shape
-        with self._filling:
-            return filled(planes.reshape(shape), holes.reshape(shape), NUMPY).reshape(planes.shape)
+        """Return the planes of pages as a volume has them (channels, pages, height, width), masked where any miss."""
+        planes = np.stack([frame.picture.planes for frame in frames], axis=1)
+        if any(frame.holes is not None for frame in frames):
+            refuse_missing(self._opened.recipe.output)
+            holes = [np.broadcast_to(frame.holes is not None and frame.holes, planes[:, 0].shape) for frame in frames]
+            planes = np.ma.MaskedArray(planes, np.stack(holes, axis=1))
+        if self._axes == "t":
+            planes = planes.transpose(1, 0, 2, 3).reshape(1, len(frames), -1, planes.shape[-1])
+        return planes
 
     def _reading(self, advance: Callable[[], None]) -> Iterator[Read]:
         depth = self._frame(0).depth
@@ -246,13 +238,11 @@ class Volumes:
                 strip = []
 
     def _strip(self, large: Large, start: int, strip: list[tuple[int, Frame, float | None]]) -> list[tuple[Any, ...]]:
-        planes = self._planes([frame for _, frame, _ in strip]) if large.plan.beyond else None
-        result = large.pixels(large.values(start, start + len(strip), planes))
+        frames = [frame for _, frame, _ in strip]
+        are_needed = large.plan.beyond or any(frame.holes is not None for frame in frames)
+        result = large.made(start, start + len(strip), self._planes(frames) if are_needed else None)
         channels, height, width = self._first.planes.shape
         pixels = result.pixels.reshape(-1, len(strip), height if self._axes != "t" else channels * height, width)
         about = (0.0, max(large.largest, result.largest)), result.clipped
         pages = np.moveaxis(pixels, 1, 0).reshape(len(strip), channels, height, width)
-        for (_, frame, _), page in zip(strip, pages, strict=True):
-            if frame.holes is not None:
-                np.copyto(page, frame.picture.planes, casting="unsafe", where=frame.holes)
         return [(*each, (made, *about)) for each, made in zip(strip, pages, strict=True)]
