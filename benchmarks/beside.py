@@ -24,7 +24,7 @@ from fftfilter.bench.measure import MS, Setting, ratio, relative_error
 from fftfilter.bench.tables import Cell, Lines, Stats, Table
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import RefusedError
-from fftfilter.output.difference import Difference
+from fftfilter.output.rounding import Difference
 
 OURS = "fftfilter"
 """This program's name among its peers."""

@@ -22,7 +22,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.device_choice import open_opencl
 from fftfilter.missing import fill
 from fftfilter.text import text_table
-from fftfilter.transfer.edges import grid_with
+from fftfilter.transfer.product import grid_with
 from fftfilter.transfer.reference import filtered
 
 from .command import main
@@ -32,7 +32,7 @@ from .photographs import photograph
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fftfilter.transfer.edges import Edges
+    from fftfilter.transfer.product import Edges
     from fftfilter.transfer.shapes import ShapeName
 
     Fill = Callable[[Any, Any, transfer.Transfer], NDArray[np.float64]]

@@ -20,7 +20,7 @@ from .descreen_filter import DescreenFilter
 from .device_choice import wanted
 from .errors import ParameterError
 from .filters import Filter, Options, split_options
-from .filters.help import spelled_out
+from .filters.description import spelled_out
 from .imagej_filter import ImageJFilter
 from .region import RegionOptions
 from .transfer import Transfer
@@ -28,7 +28,7 @@ from .transfer import Transfer
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .transfer.imagej_band import Suppress
+    from .transfer.radial import Suppress
     from .transfer.shapes import ShapeName
     from .transfer.units import RadiusLike
 

@@ -1,6 +1,6 @@
-"""Which device filters: one of OpenCL's, or NumPy's where none works.
+"""Which device and which engine filter.
 
-All that decides it is here, in this order:
+All that decides the device, one of OpenCL's or NumPy's where none works, is here, in this order:
 
     wanted            a filter's options and the environment: auto, gpu, cpu, numpy, an index, a part of a name
     for_small_work    auto takes the CPU for small work, before OpenCL loads the drivers of GPUs
@@ -12,6 +12,18 @@ All that decides it is here, in this order:
 The form that a device gets (``fused/``) follows from ``Device.is_gpu``. This imports OpenCL on first use: its loader
 loads every registered driver, whichever device is wanted, and a GPU's takes 0.3 s. To use the CPU, the loader is shown
 a driver of the CPU alone, or a folder without drivers, where it finds the PoCL that pip installs.
+
+:func:`choose_engine` chooses the engine, for filters, transforms and commands alike:
+
+    fused    the default, and the fast one. It has one flow: real results in single precision.
+    staged   the book's pipeline, one kernel for each step, with any algorithm of the papers. It also has double
+             precision, a work-group size, a transpose, options of an algorithm, complex and intermediate results.
+    numpy    filters and transforms without OpenCL, several times slower. It has double precision and complex results.
+
+An engine's name is "fused", "numpy", or the name of an algorithm for the staged pipeline. Without a name, the fused
+engine is taken. The algorithm "book", the plainest, takes its place for options that only the staged pipeline has, and
+for sizes that are too long for the fused engine of a GPU. NumPy's takes the place of both, and says so, where no OpenCL
+device works and neither a device nor an engine is asked for.
 """
 
 from __future__ import annotations
@@ -25,15 +37,17 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from . import system
-from .errors import DeviceError
+from .errors import DeviceError, ParameterError, check_option
 
 if TYPE_CHECKING:
     from .device.launcher import Launcher, MakePipeline
     from .device.opencl import Device
-    from .transfer.edges import Edges
+    from .staged.algorithms import Algorithm, Option
+    from .transfer.product import Edges
+
 
 # The device that users want where they give none.
 VARIABLE = "FFTFILTER_DEVICE"
@@ -359,3 +373,71 @@ def launcher_on(device: Device, options: Mapping[str, Any]) -> Launcher:
     from .device.launcher import Launcher
 
     return Launcher(device, **own)
+
+
+FUSED, BOOK = "fused", "book"
+
+
+class Engine(NamedTuple):
+    """An engine that was chosen."""
+
+    name: str
+    algorithm: Algorithm | None
+    """That of the staged pipeline, None for the fused engine and NumPy's."""
+    is_required: bool
+    """Whether the fused engine was asked for by name, so that book does not take its place."""
+
+    def is_fused(self, *, serves: bool) -> bool:
+        """Tell whether the fused engine takes a size; ``serves`` says whether it can."""
+        return self.algorithm is None and (self.is_required or serves)
+
+    @property
+    def staged(self) -> Algorithm:
+        """The algorithm of the staged pipeline, book where the fused engine does not serve."""
+        return self.algorithm or algorithm(BOOK)
+
+
+def lacking(options: Mapping[str, Any], *, is_even: bool = True, name: str = FUSED) -> list[str]:
+    """Return, in words, which of a filter's options the fused engine lacks, or NumPy's, by its ``name``.
+
+    ``is_even`` tells whether H(-k) is H(k).
+    """
+    own = None, "auto", "cpu", NUMPY, os.environ.get(VARIABLE)
+    asked = {
+        "double precision": name == FUSED and options.get("precision") == "double",
+        "work-group size": options.get("work_group_size") is not None,
+        "choice of transpose": options.get("transpose") is not None,
+        "gains with H(-k) other than H(k)": name == FUSED and not is_even,
+        "options": bool(options.get("engine_options")),
+        f"device {options.get('device')!r}": name == NUMPY and options.get("device") not in own,
+    }
+    return [what for what, is_asked in asked.items() if is_asked]
+
+
+def name_of(options: Mapping[str, Any], *, is_even: bool = True) -> str:
+    """Return the name of the engine that :func:`choose_engine` returns, unchecked, without NumPy and OpenCL."""
+    return options.get("engine") or (BOOK if lacking(options, is_even=is_even) else FUSED)
+
+
+def choose_engine(options: Mapping[str, Any], *, is_even: bool = True, word: str = "engine") -> Engine:
+    """Return the engine for a filter's options; ``word`` names an engine in errors.
+
+    Raises ParameterError for an unknown name or option, and for what the fused engine lacks if it was asked for.
+    """
+    name = options.get("engine") or NUMPY * is_numpy(wanted(options))
+    is_required = name in (FUSED, NUMPY)
+    if is_required and (missing := lacking(options, is_even=is_even, name=name)):
+        raise ParameterError(
+            f"the {name} engine has no {' and no '.join(missing)}: leave the {word} out, or choose {BOOK}"
+        )
+    name = name or name_of(options, is_even=is_even)
+    found = None if name in (FUSED, NUMPY) else algorithm(name, options.get("engine_options"), word)
+    return Engine(name, found, is_required)
+
+
+def algorithm(name: str, options: Mapping[str, Option] | None = None, word: str = "engine") -> Algorithm:
+    """Return the staged pipeline's algorithm of a name; raises ParameterError."""
+    from .staged import algorithms  # the fused engine does without
+
+    check_option(word, name, [FUSED, NUMPY, *algorithms.names()])
+    return algorithms.load(name, **(options or {}))

@@ -15,8 +15,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .device_choice import NUMPY
-from .engine import FUSED, choose, name_of
+from .device_choice import FUSED, NUMPY, choose_engine, name_of
 from .system import check_memory, cores, is_bounded
 
 if TYPE_CHECKING:
@@ -245,7 +244,7 @@ def _staged(options: Mapping[str, Any], shape: tuple[int, int, int], *, is_even:
     """Return the bytes a pixel of the buffers of the staged pipeline for a stack ``(count, height, width)``."""
     from .staged.pipeline import buffer_bytes
 
-    algorithm = choose(options, is_even=is_even).staged
+    algorithm = choose_engine(options, is_even=is_even).staged
     return 1.15 * buffer_bytes(algorithm, shape, options.get("precision")) / math.prod(shape[1:])
 
 

@@ -24,11 +24,11 @@ import numpy as np
 
 from .arrays import Array, Floats, Holes, scaled
 from .device_choice import launcher_on, open_device
-from .output.luma import filtered_part
 from .output.modes import Channels
 from .plain import NumPyLauncher
+from .region import filtered_part
 from .transfer import Transfer
-from .transfer.edges import Edges, grid_with
+from .transfer.product import Edges, grid_with
 from .transfer.reference import filtered as filter_
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from .filters import Filter
 from .output.modes import MODES
 from .preview.panels import square
 from .region import Area
-from .transfer.edges import EDGES
+from .transfer.product import EDGES
 from .transfer.radial import PASSES
 from .transfer.shapes import SHAPES
 from .transfer.units import Radius, number, one_if_square

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arrays import PRECISIONS, Array, as_numpy
-from .device_choice import launcher_on, open_device
-from .engine import choose
+from .device_choice import choose_engine, launcher_on, open_device
 from .errors import ParameterError, check_option, check_unmasked
 from .fused import Data, Shape, plain_fft, serves_plain
 from .plain import NumPyDevice, transformed
@@ -278,7 +277,7 @@ class Engine:
         check_option("precision", precision, PRECISIONS)
         self.real, self.complex = PRECISIONS[precision]
         asked = {"engine": algorithm, "precision": precision, "engine_options": options, "device": device}
-        self._engine, self._precision = choose(asked, word="algorithm"), precision
+        self._engine, self._precision = choose_engine(asked, word="algorithm"), precision
         self._device = open_device(asked)
 
     def transformed(

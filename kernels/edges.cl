@@ -1,4 +1,4 @@
-// Edges: defines what lies beyond the borders of an image. The twin of fftfilter/transfer/edges.py.
+// Edges: defines what lies beyond the borders of an image. The twin of fftfilter/transfer/product.py.
 //
 // wrap      the image again: rows and columns are transformed as they lie
 // mirror    its mirror image. The transform of n pixels x and their mirror image is, but for a factor, the cosine

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from fftfilter import system
-from fftfilter.output.difference import Difference, transform_bound
-from fftfilter.output.rounding import NOISE, NUDGE, WHITE, deviation
+from fftfilter.output.rounding import NOISE, NUDGE, WHITE, Difference, deviation, transform_bound
 from fftfilter.transfer import reference
 
 # Linux on x86-64 has a PoCL from pip; elsewhere the tests take the system's OpenCL.

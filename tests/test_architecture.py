@@ -15,11 +15,11 @@ import pytest
 
 import fftfilter
 from fftfilter import images, transfer
-from fftfilter.device import programs
+from fftfilter.device import opencl
 
 PACKAGE = Path(fftfilter.__file__).parent
 TESTS = Path(__file__).parent
-KERNELS = programs.folder()
+KERNELS = opencl.folder()
 FILES = sorted(file.relative_to(KERNELS).as_posix() for file in KERNELS.rglob("*.cl"))
 
 
@@ -50,23 +50,22 @@ ROOMS = {
     "staged": "errors output arrays transfer device",
     "fused": "errors output arrays transfer device",
     "plain": "errors system output arrays transfer",
-    "device_choice": "errors system transfer device fused plain",
-    "engine": "errors staged device_choice",
-    "memory": "system output transfer staged device_choice engine",
-    "missing": "output arrays transfer plain device_choice",
-    "transforms": "errors arrays staged fused plain device_choice engine",
+    "device_choice": "errors system transfer device staged fused plain",
+    "memory": "system output transfer staged device_choice",
+    "missing": "output arrays region transfer plain device_choice",
+    "transforms": "errors arrays staged fused plain device_choice",
     "analysis": "errors text output arrays region transfer transforms missing",
-    "filters": "errors system memory output arrays region transfer device staged fused plain device_choice engine "
+    "filters": "errors system memory output arrays region transfer device staged fused plain device_choice "
     "missing transforms analysis",
     "imagej_filter": "errors memory output arrays transfer filters",
     "descreen_filter": "errors output arrays transfer analysis filters",
     "calls": "errors region transfer device_choice analysis filters imagej_filter descreen_filter",
-    "preview": "errors output arrays transfer missing analysis filters",
+    "preview": "errors output arrays region transfer missing analysis filters",
     "dask": "errors calls",
     "napari": "errors output arrays region transfer analysis filters descreen_filter preview",
     "work": (
         "fftfilter errors system memory text output arrays region transfer device staged fused plain device_choice "
-        "engine files images missing filters imagej_filter descreen_filter analysis preview"
+        "files images missing filters imagej_filter descreen_filter analysis preview"
     ),
     "folders": (
         "fftfilter errors startup signals system memory text output arrays transfer analysis preview device "
@@ -132,7 +131,7 @@ def test_imports_are_found_at_all():
     assert imported("transfer.product") >= {"errors", "transfer.units", "transfer.grid"}
     assert imported("device.selftest") >= {"fftfilter", "transfer", "transfer.reference", "device.launcher"}
     assert imported("output.ramp") == {"output.modes", "output.rounding", "system"}
-    assert "pyopencl" in {room(origin) for origin in origins("device.programs")}
+    assert "pyopencl" in {room(origin) for origin in origins("device.opencl")}
 
 
 # Rooms
@@ -222,8 +221,8 @@ def owners(file):
 
     A form of the fused engine has its files in a folder of the same place.
     """
-    if file == programs.PRELUDE:
-        return ["device.programs"]
+    if file == opencl.PRELUDE:
+        return ["device.opencl"]
     if file.startswith("fused/"):
         form = ".".join(file.split("/")[:2])
         return [name for name in MODULES if name.startswith(f"{form}.")]
@@ -238,7 +237,7 @@ def owners(file):
 
 def test_every_kernel_file_has_its_module():
     claimed = {file for file in FILES for name in owners(file) if name in MODULES and file in claims(name)}
-    assert sorted({*programs.with_needs(sorted(claimed)), programs.PRELUDE}) == FILES
+    assert sorted({*opencl.with_needs(sorted(claimed)), opencl.PRELUDE}) == FILES
 
 
 def test_a_kernel_needs_files_that_define_what_it_says():
@@ -247,7 +246,7 @@ def test_a_kernel_needs_files_that_define_what_it_says():
     code = {file: re.sub(r"//.*", "", (KERNELS / file).read_text()) for file in FILES}
     definition = r"#define (\w+)|\b(\w+)\([^;{}()]*\)\s*\{|^\} (\w+);|!defined (\w+)"
     defined = {file: set().union(*re.findall(definition, text, re.MULTILINE)) for file, text in code.items()}
-    needed = {(file, each) for file in FILES for each in programs.needs(file)}
+    needed = {(file, each) for file in FILES for each in opencl.needs(file)}
     assert len(needed) > 50
     assert {(f, each) for f, each in needed if each not in FILES} == set()
     used = {file: set(re.findall(r"\w+", text)) for file, text in code.items()}

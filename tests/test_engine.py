@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fftfilter
-from fftfilter import engine
+from fftfilter import device_choice
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
@@ -31,13 +31,13 @@ from tests.helpers import COMMAND
     ],
 )
 def test_all_choose_alike(options, name):
-    assert engine.name_of(options) == engine.choose(options).name == name
+    assert device_choice.name_of(options) == device_choice.choose_engine(options).name == name
     assert Filter(H.lowpass(), device="cpu", **(COMMAND | options)).engine == name
     assert Recipe(H.lowpass(), options=options).needs_staged == (name != "fused")
 
 
 def test_what_is_odd_takes_the_book():
-    assert engine.name_of({}, is_even=False) == "book"
+    assert device_choice.name_of({}, is_even=False) == "book"
 
 
 def test_all_that_the_fused_engine_lacks_is_named():
@@ -50,7 +50,8 @@ def test_all_that_the_fused_engine_lacks_is_named():
 
 
 def test_a_name_is_told_before_numpy_and_opencl_are_imported():
-    code = "import sys; from fftfilter.engine import name_of; sys.stdout.write(name_of({})); print('', *sys.modules)"
+    code = "import sys; from fftfilter.device_choice import name_of; sys.stdout.write(name_of({}))"
+    code += "; print('', *sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split()[0] == "fused"
     assert set(run.stdout.split()) & {"numpy", "pyopencl"} == set()

@@ -21,7 +21,7 @@ from fftfilter.plain import NumPyPipeline
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
 from fftfilter.transfer import reference
-from fftfilter.transfer.edges import grid_with
+from fftfilter.transfer.product import grid_with
 from fftfilter.transfer.radial import PASSES
 from fftfilter.transfer.shapes import SHAPES
 from tests.fused.helpers import assert_as_the_reference, even

@@ -16,9 +16,9 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
 from fftfilter.images import Depth
-from fftfilter.output.difference import Difference
 from fftfilter.output.modes import MODES, scale_of
 from fftfilter.output.ramp import Gray, pixels, ramps
+from fftfilter.output.rounding import Difference
 from fftfilter.transfer import reference
 from fftfilter.work.verify import references_of
 from tests.fused.helpers import white_of

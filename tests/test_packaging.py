@@ -28,7 +28,7 @@ from fftfilter.cli import cli
 from tests.helpers import assert_gray_levels, by_reference
 
 ROOT = Path(__file__).parent.parent
-WHERE = "import fftfilter, fftfilter.device.programs as p; print(fftfilter.__file__, p.folder(), sep='\\n')"
+WHERE = "import fftfilter, fftfilter.device.opencl as p; print(fftfilter.__file__, p.folder(), sep='\\n')"
 
 # Extras that the package does not import.
 DEVELOPERS = re.compile(r'extra == "(docs|peers|test)"')

@@ -25,8 +25,8 @@ from ..errors import ParameterError, check_option
 from ..missing import filled
 from ..output.modes import ALL, MODES, Output
 from ..transfer import Transfer
-from ..transfer.edges import Edges
 from ..transfer.fitted import USUAL_STRENGTH, WEAKEST, checked_strength
+from ..transfer.product import Edges
 from ..transfer.shapes import SHAPES, ShapeName
 from ..transfer.units import number
 from .found import APART, Peak, bins_apart, canonical, grouped, without_doubles

@@ -19,7 +19,7 @@ from ..device.opencl import Device
 from ..device_choice import NUMPY, open_opencl
 from ..errors import RefusedError
 from ..filters import Filter
-from ..output.difference import Difference, transform_bound
+from ..output.rounding import Difference, transform_bound
 from ..staged import algorithms
 from ..staged.pipeline import Transform
 from ..transfer import Transfer

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..device_choice import NUMPY
-from ..engine import FUSED
+from ..device_choice import FUSED, NUMPY
 from ..system import lacking
 from ..transfer import highpass
 from .tables import HERE, Lines, Published, Stats, Table

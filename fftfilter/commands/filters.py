@@ -25,7 +25,7 @@ from ..files.urls import is_url, without_file_scheme
 from ..images.formats import FORMATS, extension_of, is_zarr
 from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
-from ..transfer.edges import EDGES
+from ..transfer.product import EDGES
 from ..transfer.radial import PASSES
 from . import options as shared
 from .folder import files_in, folder_options, handle_folder, inputs_of, is_folder
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..analysis.search import AutoNotches
     from ..images import Picture
     from ..output.modes import Output
-    from ..transfer.edges import Edges
+    from ..transfer.product import Edges
     from ..transfer.shapes import ShapeName
     from ..work.recipe import Recipe
     from .kinds import Kind

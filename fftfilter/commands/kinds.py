@@ -22,7 +22,7 @@ from .options import GroupedOption, filter_option, several
 if TYPE_CHECKING:
     from ..output.modes import Output
     from ..transfer import Transfer
-    from ..transfer.edges import Edges
+    from ..transfer.product import Edges
     from ..work.recipe import MethodName
 
     Make = Callable[..., Transfer]

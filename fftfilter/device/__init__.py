@@ -1,9 +1,8 @@
 """OpenCL devices: which there are, and how programs are built and launched on one.
 
-    opencl.py          which devices there are, each with the programs built for it
-    programs.py        from .cl files to a program
-    launcher.py        a queue: buffers, kernels, launches, times; and the interface of every pipeline
-    memory_pool.py     host memory: aligned arrays, and pools that keep large or page-locked memory
+    opencl.py          which devices there are, each with its programs, from .cl files
+    launcher.py        a queue: buffers, kernels, launches, times; the interface of every pipeline; host memory that is
+                       aligned, page-locked or kept
     selftest.py        checks a device with a small filter before it is trusted
     embedded_pocl.py   makes the PoCL that pip installs build on every CPU
     linker.py          links the kernels of that PoCL, in a process of its own, without the system's linker

@@ -24,8 +24,8 @@ from .. import __version__, system
 from ..errors import DeviceError, RefusedError
 from ..output.ramp import Stack
 from ..transfer import highpass, reference
-from ..transfer.edges import Edges, grid_with
-from . import embedded_pocl, programs
+from ..transfer.product import Edges, grid_with
+from . import embedded_pocl, opencl
 from .launcher import Launcher, MakePipeline
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _try_apart(device: Device, make_pipeline: MakePipeline, edges: Edges) -> Non
         f"selftest.measure(opencl.devices()[{device.index}], {name}, {edges!r})"
     )
     command, failed = [sys.executable, "-c", code], f"{device.name} cannot be used: its driver"
-    with suppress(OSError), programs.while_building():  # no process can be started
+    with suppress(OSError), opencl.while_building():  # no process can be started
         try:
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False)
         except subprocess.TimeoutExpired as error:

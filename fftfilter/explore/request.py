@@ -280,7 +280,7 @@ def steps(request: Request) -> dict[str, Any]:
 
 def _kernel(timing: Timing) -> dict[str, Any]:
     """Return a kernel's file, its source, and the number of its launches."""
-    from ..device.programs import folder, source
+    from ..device.opencl import folder, source
 
     file = next(folder().glob(f"staged/**/{timing.step}.cl"), None)
     name = file.relative_to(folder()).as_posix() if file else None

@@ -26,7 +26,7 @@ from ..output.modes import MODES, SCALED
 from ..system import threads
 from ..text import Angle
 from ..transfer import Transfer
-from ..transfer.edges import EDGES
+from ..transfer.product import EDGES
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius, parse_pixel_size, parsed
 from ..work.missing import USUAL

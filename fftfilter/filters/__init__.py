@@ -1,8 +1,7 @@
 """Filters to use again: :class:`Filter`, and the types of its options.
 
 filter.py       the class, with its documentation and the only lock; pickled, shown as text, with other options
-description.py  a filter's transfer function and options, checked
-help.py         options in signatures and docstrings
+description.py  a filter's transfer function and options, checked, and named in signatures and docstrings
 call.py         an array's way to the pipeline and back, also with missing pixels and along other axes; weak ones again
                 in double precision
 libraries.py    arrays of other libraries: xarray, Dask, PyTorch, JAX

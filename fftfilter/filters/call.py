@@ -17,16 +17,16 @@ from numpy.typing import ArrayLike
 from ..arrays import as_numpy, check_finite, check_image, gray_of, largest_of, pixel_type, pixels_of, planes_of, scaled
 from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..missing import fill, filled, filled_by, waves_of
-from ..output.luma import filtered_part
 from ..output.modes import Auto, refuse_missing
 from ..output.ramp import PIXELS, Facts, Gray, Stack, as_type, on_valid, pixels, ramps
 from ..output.rounding import NOISE, WEAK, deviation, mean_deviation, spread, weak_below
+from ..region import filtered_part
 from .pipelines import Mirrored, ramps_on_host
 
 if TYPE_CHECKING:
     from ..arrays import Array
     from ..device.launcher import Pipeline
-    from ..fused.gpu.stream import Started
+    from ..fused.gpu.pipeline import Started
     from .description import PixelOptions
     from .pipelines import Prepared
 

@@ -20,15 +20,14 @@ from ..analysis.found import Peak
 from ..arrays import Array, Holes, as_numpy, check_finite, gray_of, split, type_of_result
 from ..device_choice import check_process, launcher_on, open_device, wanted
 from ..errors import MissingError, ParameterError, is_masked
-from ..output.luma import filtered_part, part_of
 from ..output.modes import MODES
 from ..output.ramp import Gray, as_type
 from ..plain import NumPyLauncher
+from ..region import filtered_part, part_of
 from ..transfer import Transfer
 from . import libraries
 from .call import AS_FLOATS, NOTHING, Found, along_axes, call, picture, removed, start
-from .description import DEFAULTS, OF_CALLS, OF_OUTPUTS, Description, FilterOptions, PixelOptions
-from .help import spelled_out
+from .description import DEFAULTS, OF_CALLS, OF_OUTPUTS, Description, FilterOptions, PixelOptions, spelled_out
 from .pipelines import ON_THEIR_WAY, Prepared
 
 if TYPE_CHECKING:

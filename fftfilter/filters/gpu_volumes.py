@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..device.programs import declared
+from ..device.opencl import declared
 from ..errors import TooLargeError
 from ..fused.gpu.launches import compiler_options
 from ..output.ramp import ON_DEVICE, PIXELS, Facts, known, of_values, on_ramps, own_ramps

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import as_numpy, check_finite, check_image, gray_of, pixel_type
-from ..device_choice import NUMPY
-from ..engine import FUSED, name_of
+from ..device_choice import FUSED, NUMPY, name_of
 from ..errors import ParameterError, is_masked
 from ..region import RegionOptions
-from ..transfer.edges import grid_with
+from ..transfer.product import grid_with
 from .strips import MOST, How, LargePicture, planned
 
 if TYPE_CHECKING:

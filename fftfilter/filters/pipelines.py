@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..device_choice import NUMPY, launcher_on
-from ..engine import FUSED
+from ..device_choice import FUSED, NUMPY, launcher_on
 from ..errors import ParameterError, TooLargeError
 from ..fused import device_bytes, fused, mirrors, serves
 from ..output.histogram import ByHistogram
@@ -25,15 +24,13 @@ from .description import Description
 
 if TYPE_CHECKING:
     from ..arrays import Array
-    from ..device.launcher import Launcher, Pipeline
-    from ..device.memory_pool import PageLocked
+    from ..device.launcher import Launcher, PageLocked, Pipeline
     from ..device.opencl import Device
-    from ..fused.gpu.pipeline import FusedGpuPipeline
-    from ..fused.gpu.stream import Stream
+    from ..fused.gpu.pipeline import FusedGpuPipeline, Stream
     from ..output.histogram import Ramps
     from ..output.ramp import Facts, Gray, Stack
     from ..transfer import Transfer
-    from ..transfer.edges import Edges
+    from ..transfer.product import Edges
 
 # Images of a stream that are on their way through a GPU before the first result is waited for.
 ON_THEIR_WAY = 3
@@ -208,7 +205,7 @@ class Prepared:
         if self.engine != FUSED or not self.launcher.device.is_gpu or isinstance(last.pipeline, Mirrored):
             return None
         if last.stream is None:
-            from ..fused.gpu.stream import Stream
+            from ..fused.gpu.pipeline import Stream
 
             with suppress(TooLargeError):
                 last.stream = Stream(cast("FusedGpuPipeline", last.pipeline), self.page_locked())
@@ -217,7 +214,7 @@ class Prepared:
     def page_locked(self) -> PageLocked:
         """Return the page-locked memory for arrays of a GPU."""
         if self._page_locked is None:
-            from ..device.memory_pool import PageLocked
+            from ..device.launcher import PageLocked
 
             self._page_locked = PageLocked(self.launcher)
         return self._page_locked

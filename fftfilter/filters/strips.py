@@ -46,7 +46,7 @@ from ..transfer.grid import NEGLIGIBLE
 if TYPE_CHECKING:
     from ..arrays import Array
     from ..output.modes import Output, Scale
-    from ..transfer.edges import EdgedGrid
+    from ..transfer.product import EdgedGrid
 
     Read = Callable[[int, int], Array]  # masked where pixels are missing
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from ..filters import Filter
-    from ..output.difference import Difference
+    from ..output.rounding import Difference
     from ..transfer import Transfer
     from ..work.opened import Frame, Made, Opened
 

@@ -31,7 +31,7 @@ from ..files.urls import is_url
 from .jobs import DeviceLostError, Job, Outcome, Settings
 
 if TYPE_CHECKING:
-    from ..transfer.edges import Edges
+    from ..transfer.product import Edges
     from .batch import Batch
 
 # Chunks for each worker: one that it does, one that is there when that ends.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
     from ..images import Pages
-    from ..transfer.edges import Edges
+    from ..transfer.product import Edges
     from ..work.opened import Opened
     from ..work.output_file import Share
     from ..work.recipe import Recipe

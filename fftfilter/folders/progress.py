@@ -63,9 +63,9 @@ def line(done: int, total: int, seconds: float) -> str:
 def tell_of_compiling(*, quiet: bool) -> None:
     """Show a line while programs are compiled, if standard error is a terminal and not ``quiet``."""
     if not quiet and sys.stderr.isatty():
-        from ..device import programs
+        from ..device import opencl
 
-        programs.while_building = _saying_so
+        opencl.while_building = _saying_so
 
 
 @contextmanager

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..device.opencl import Device
     from ..output.ramp import Stack
     from ..transfer import Transfer
-    from ..transfer.edges import Edges
+    from ..transfer.product import Edges
     from .cpu.pipeline import FusedCpuPipeline
     from .cpu.plain_fft import CpuTransform, LongChirp
     from .gpu.pipeline import FusedGpuPipeline

@@ -49,7 +49,7 @@ Scale = Range | Auto
 
 ALL: Final = "all"
 Channels = Literal["all", "luminance", "chroma"]
-"""What is filtered of a color picture: all of its channels, or only one of the two parts of ``luma.py``."""
+"""What is filtered of a color picture: all of its channels, or only one of the two parts of ``region.py``."""
 CHANNELS: tuple[Channels, ...] = get_args(Channels)
 
 

@@ -2,7 +2,6 @@
 
     report.py    the effect of a filter as numbers: power, gains, the removed part, all by frequency
     panels.py    pictures of these, and of a pipeline's intermediate results
-    drawing.py   text and smooth lines on a canvas
     page.py      pages of rows of these: of one picture, with curves of H(f) and of the power, and of many, with marked
                  outliers; show, the page of an array for notebooks
 

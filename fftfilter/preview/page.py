@@ -21,16 +21,15 @@ from PIL import Image
 
 from ..arrays import Array, Floats, Pixels, check_image, gray_of, pixel_type, split
 from ..filters import Filter, Options, split_options
-from ..filters.description import DEFAULTS
-from ..filters.help import spelled_out
+from ..filters.description import DEFAULTS, spelled_out
 from ..filters.libraries import as_upright
 from ..missing import filled
 from ..output.modes import ALL
 from ..transfer import Transfer
 from ..transfer.part import Ring
 from ..transfer.units import Radius
-from . import drawing, panels
-from .drawing import Canvas, Color, Corners, Fine, length, shortened
+from . import panels
+from .panels import Canvas, Color, Corners, Fine, length, shortened
 from .report import HIGHEST, FilterReport, about_filter
 
 SIDE, GAP, MARGIN = 380, 20, 24
@@ -119,14 +118,14 @@ def page(report: FilterReport, result: Array, white: float, title: str, about: s
     half = (WIDTH - 2 * MARGIN - GAP) // 2
     _gains(canvas, (MARGIN, top, MARGIN + half, top + PLOT), report)
     _power(canvas, (MARGIN + half + GAP, top, WIDTH - MARGIN, top + PLOT), report)
-    canvas.line([(MARGIN, top - GAP // 2), (WIDTH - MARGIN, top - GAP // 2)], drawing.FAINT)
+    canvas.line([(MARGIN, top - GAP // 2), (WIDTH - MARGIN, top - GAP // 2)], panels.FAINT)
     return np.asarray(canvas.image)
 
 
 def _head(canvas: Canvas, title: str, about: str) -> None:
     width = canvas.image.width - 2 * MARGIN
-    canvas.text(MARGIN, 30, shortened(title, width, drawing.LARGE), drawing.LARGE)
-    canvas.text(MARGIN, 52, shortened(about, width), drawing.TEXT, drawing.QUIET)
+    canvas.text(MARGIN, 30, shortened(title, width, panels.LARGE), panels.LARGE)
+    canvas.text(MARGIN, 52, shortened(about, width), panels.TEXT, panels.QUIET)
 
 
 def _row(canvas: Canvas, top: int, report: FilterReport, result: Array, white: float, *, is_middle: bool) -> int:
@@ -166,7 +165,7 @@ def _gains(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
     area = (rings.least, rings.most) if has_direction else None
     _diagram(canvas, corners, report, "gain H(f)", (low - room, high + room), levels, [rings.mean], area)
     if has_direction:
-        _legend(canvas, corners, {"mean of all directions": drawing.BEFORE, "least to largest": (196, 212, 233)})
+        _legend(canvas, corners, {"mean of all directions": panels.BEFORE, "least to largest": (196, 212, 233)})
 
 
 def _power(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
@@ -178,7 +177,7 @@ def _power(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
     low = max(high - DEEPEST, float(np.floor((min(before.min(), after.min()) - 3) / DECIBELS) * DECIBELS))
     levels = np.arange(low, high + 1, DECIBELS).tolist()
     _diagram(canvas, corners, report, "mean power, dB", (low, high), levels, [before, after])
-    _legend(canvas, corners, {"before": drawing.BEFORE, "after": drawing.AFTER})
+    _legend(canvas, corners, {"before": panels.BEFORE, "after": panels.AFTER})
 
 
 def _diagram(  # noqa: PLR0917  a diagram's parts
@@ -214,20 +213,20 @@ def _diagram(  # noqa: PLR0917  a diagram's parts
     for frequency, label in sorted(ticks(unit, report.size, lowest, HIGHEST)):
         x = x_of(frequency)
         canvas.line([(x, inside[1]), (x, inside[3])])
-        half = length(label, drawing.SMALL) / 2
+        half = length(label, panels.SMALL) / 2
         if x - half > end + APART and x + half < right + APART:
-            canvas.text(x, inside[3] + 16, label, drawing.SMALL, drawing.QUIET, "ms")
+            canvas.text(x, inside[3] + 16, label, panels.SMALL, panels.QUIET, "ms")
             end = x + half
-    canvas.text((inside[0] + right) / 2, bottom - 4, title_of(unit), drawing.SMALL, drawing.QUIET, "ms")
+    canvas.text((inside[0] + right) / 2, bottom - 4, title_of(unit), panels.SMALL, panels.QUIET, "ms")
     canvas.box(inside, (176, 181, 188))
     canvas.text(left, top + 12, title)
     for level in levels:
-        canvas.line([(inside[0] + 1, y_of(level)), (right - 1, y_of(level))], drawing.FAINT)
-        canvas.text(inside[0] - 6, y_of(level), f"{level:g}", drawing.SMALL, drawing.QUIET, "rm")
+        canvas.line([(inside[0] + 1, y_of(level)), (right - 1, y_of(level))], panels.FAINT)
+        canvas.text(inside[0] - 6, y_of(level), f"{level:g}", panels.SMALL, panels.QUIET, "rm")
     with Fine(canvas, inside) as fine:
         if area:
-            fine.area([*line(area[0]), *reversed(line(area[1]))], drawing.BEFORE, 0.22)
-        for curve, color in zip(curves, (drawing.BEFORE, drawing.AFTER), strict=False):
+            fine.area([*line(area[0]), *reversed(line(area[1]))], panels.BEFORE, 0.22)
+        for curve, color in zip(curves, (panels.BEFORE, panels.AFTER), strict=False):
             fine.line(line(curve), color)
     _cut(canvas, inside, report, x_of)
 
@@ -241,14 +240,14 @@ def _cut(canvas: Canvas, inside: Corners, report: FilterReport, x_of: Callable[[
         if left < x < right:
             with Fine(canvas, inside) as fine:
                 for y in range(top, bottom, 8):
-                    fine.line([(x, y), (x, y + 4)], drawing.QUIET, 1)
-            is_left = i % 2 or x + length(mark.label, drawing.SMALL) + APART > right
+                    fine.line([(x, y), (x, y + 4)], panels.QUIET, 1)
+            is_left = i % 2 or x + length(mark.label, panels.SMALL) + APART > right
             canvas.text(
                 x - 5 if is_left else x + 5,
                 bottom - 6,
                 mark.label,
-                drawing.SMALL,
-                drawing.INK,
+                panels.SMALL,
+                panels.INK,
                 "rs" if is_left else "ls",
             )
 
@@ -256,8 +255,8 @@ def _cut(canvas: Canvas, inside: Corners, report: FilterReport, x_of: Callable[[
 def _legend(canvas: Canvas, corners: Corners, entries: Mapping[str, Color]) -> None:
     x, y = corners[2], corners[1] + 12
     for label, color in reversed([*entries.items()]):
-        x -= round(length(label, drawing.SMALL))
-        canvas.text(x, y, label, drawing.SMALL, drawing.QUIET)
+        x -= round(length(label, panels.SMALL))
+        canvas.text(x, y, label, panels.SMALL, panels.QUIET)
         canvas.box((x - 24, y - 6, x - 6, y - 3), color, fill=True)
         x -= 40
 
@@ -336,21 +335,21 @@ class Sheet:
         marked = f"; {len(outliers)} {'outliers' if len(outliers) > 1 else 'outlier'}, marked" if outliers else ""
         _head(canvas, title, f"{len(shares)} pictures{spread}{marked}")
         for i, caption in enumerate(("input", "spectrum, removed tinted", "result", "removed, gray is 0")):
-            canvas.text(left + i * each_row, HEAD - 8, caption, drawing.SMALL, drawing.QUIET)
+            canvas.text(left + i * each_row, HEAD - 8, caption, panels.SMALL, panels.QUIET)
         for i, each in enumerate(rows):
             top = HEAD + i * each_row
             with Image.open(io.BytesIO(each.strip), formats=("JPEG",)) as strip:
                 canvas.paste(np.asarray(strip), left, top)
-            canvas.line([(MARGIN, top - SMALL_GAP // 2), (left - SMALL_GAP, top - SMALL_GAP // 2)], drawing.FAINT)
+            canvas.line([(MARGIN, top - SMALL_GAP // 2), (left - SMALL_GAP, top - SMALL_GAP // 2)], panels.FAINT)
             canvas.text(MARGIN + 8, top + 18, shortened(each.name, NAMES - 24))
-            canvas.text(MARGIN + 8, top + 38, each.size, drawing.SMALL, drawing.QUIET)
-            color = drawing.RED if each in outliers else drawing.QUIET
-            canvas.text(MARGIN + 8, top + 58, f"{each.share:.2%} of the power removed", drawing.SMALL, color)
+            canvas.text(MARGIN + 8, top + 38, each.size, panels.SMALL, panels.QUIET)
+            color = panels.RED if each in outliers else panels.QUIET
+            canvas.text(MARGIN + 8, top + 58, f"{each.share:.2%} of the power removed", panels.SMALL, color)
             if each in outliers:
                 canvas.text(
-                    MARGIN + 8, top + 78, f"outlier: usual are {low:.2%} to {high:.2%}", drawing.SMALL, drawing.RED
+                    MARGIN + 8, top + 78, f"outlier: usual are {low:.2%} to {high:.2%}", panels.SMALL, panels.RED
                 )
-                canvas.box((MARGIN, top, MARGIN + 2, top + SMALL_SIDE - 1), drawing.RED, fill=True)
+                canvas.box((MARGIN, top, MARGIN + 2, top + SMALL_SIDE - 1), panels.RED, fill=True)
         return np.asarray(canvas.image)
 
 

@@ -3,22 +3,133 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
+from unicodedata import combining, normalize
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from ..arrays import Array, Pixels
 from ..transfer.part import Ridge, Ring
-from .drawing import REMOVED, SMALL, Canvas, Corners, Fine
 from .report import FilterReport
+
+Color = tuple[int, int, int]
+Corners = tuple[int, int, int, int]
+
+INK, QUIET, FAINT, WHITE, PAPER = (30, 33, 38), (95, 101, 110), (222, 225, 229), (255, 255, 255), (244, 245, 247)
+BEFORE, AFTER, REMOVED = (44, 104, 176), (208, 82, 22), (240, 110, 40)
+RED = (200, 30, 40)
+TEXT, SMALL, LARGE = 13, 12, 17
+# Characters of Pillow's font besides ASCII.
+NON_ASCII = "\u00a9\u00ab\u00b0\u00b1\u00b7\u00bb\u2018\u2019\u201c\u201d"
+# Lines are drawn enlarged by this factor and then reduced, to be smooth.
+FINE = 3
+
+
+@cache
+def font(size: int) -> Any:
+    """Return Pillow's own font."""
+    return ImageFont.load_default(size)
+
+
+class Canvas:
+    """A picture to draw on."""
+
+    def __init__(self, width: int, height: int, paper: Color = WHITE) -> None:
+        self.image = Image.new("RGB", (width, height), paper)
+        self._draw = ImageDraw.Draw(self.image)
+
+    def text(  # noqa: PLR0917  as Pillow has it
+        self, x: float, y: float, text: str, size: int = TEXT, color: Color = INK, anchor: str = "ls", **more: Any
+    ) -> None:
+        """Write a line; ``anchor``, by default the left end of the base line, and further options are Pillow's."""
+        self._draw.text((x, y), printable(text), font=font(size), fill=color, anchor=anchor, **more)
+
+    def paste(self, pixels: Pixels, x: int, y: int) -> None:
+        """Paste a picture ``(height, width, 3)`` or ``(height, width)``, with its top left corner at x, y."""
+        self.image.paste(Image.fromarray(pixels), (x, y))
+
+    def panel(self, pixels: Pixels, x: int, y: int, side: int) -> None:
+        """Paste a picture into the middle of a square of paper."""
+        self.box((x, y, x + side - 1, y + side - 1), PAPER, fill=True)
+        self.paste(pixels, x + (side - pixels.shape[1]) // 2, y + (side - pixels.shape[0]) // 2)
+
+    def box(self, corners: Corners, color: Color = FAINT, *, fill: bool = False) -> None:
+        """Draw or fill a rectangle, corners included."""
+        self._draw.rectangle(corners, fill=color if fill else None, outline=color)
+
+    def line(self, points: Sequence[tuple[float, float]], color: Color = FAINT) -> None:
+        """Draw a line one pixel wide."""
+        self._draw.line(points, fill=color)
+
+
+class Fine:
+    """Draws smooth lines in a rectangle of a canvas, clipped to it; they appear at the end of a ``with``."""
+
+    def __init__(self, canvas: Canvas, corners: Corners) -> None:
+        self._canvas = canvas
+        self._left, self._top, right, bottom = corners
+        self._size = right - self._left + 1, bottom - self._top + 1
+        self._layer = Image.new("RGBA", (FINE * self._size[0], FINE * self._size[1]), (255, 255, 255, 0))
+        self._draw = ImageDraw.Draw(self._layer)
+
+    def __enter__(self) -> Fine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # Premultiplied, so that colors do not mix with that of clear pixels.
+        small = self._layer.convert("RGBa").reduce(FINE).convert("RGBA")
+        self._canvas.image.paste(small, (self._left, self._top), small)
+
+    def _at(self, point: tuple[float, float]) -> tuple[float, float]:
+        return FINE * (point[0] - self._left), FINE * (point[1] - self._top)
+
+    def line(self, points: Sequence[tuple[float, float]], color: Color, width: float = 2.0) -> None:
+        """Draw a line through points."""
+        self._draw.line([self._at(point) for point in points], (*color, 255), round(FINE * width), joint="curve")
+
+    def area(self, points: Sequence[tuple[float, float]], color: Color, opacity: float) -> None:
+        """Fill a polygon."""
+        self._draw.polygon([self._at(point) for point in points], (*color, round(255 * opacity)))
+
+    def circle(
+        self, center: tuple[float, float], radius: float, color: Color, width: float = 1.5, stretch: float = 1.0
+    ) -> None:
+        """Draw a circle, or an ellipse that is ``stretch`` times as high as wide."""
+        (x, y), r = self._at(center), FINE * radius
+        self._draw.ellipse(
+            (x - r, y - stretch * r, x + r, y + stretch * r), outline=(*color, 255), width=round(FINE * width)
+        )
+
+
+def length(text: str, size: int = TEXT) -> float:
+    """Return the width of a text in pixels."""
+    return float(font(size).getlength(printable(text)))
+
+
+def shortened(text: str, width: float, size: int = TEXT) -> str:
+    """Return a text, cut off with dots if it is wider than a number of pixels."""
+    if length(text, size) <= width:
+        return text
+    end = bisect_right(range(len(text)), width, key=lambda i: length(text[:i] + " ...", size)) - 1
+    return text[: max(end, 0)].rstrip(" ,*;") + " ..."
+
+
+def printable(text: str) -> str:
+    """Return a text in characters of the font: letters lose their accents, and others become "?"."""
+    parts = normalize("NFKD", text.replace("\u00b5", "u").replace("\u03bc", "u"))  # micro, as in um
+    return "".join(each if " " <= each <= "~" or each in NON_ASCII else "?" for each in parts if not combining(each))
+
 
 # In a spectrum, black is so far below the median, as a logarithm of power; this share of the frequencies may become
 # white; the tint has this opacity.
-BLACK, WHITE, TINT = 3.0, 2e-4, 0.65
+BLACK, WHITENED, TINT = 3.0, 2e-4, 0.65
 # The share of pixels of the removed part that may become black or white.
 CUT = 0.002
-WHITE_INK, YELLOW_INK = (255, 255, 255), (255, 225, 90)
+YELLOW = (255, 225, 90)
 # Around labels on a spectrum.
 HALO: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (0, 0, 0)}
 # Most peaks that are labeled: more labels would cover the spectrum.
@@ -84,7 +195,7 @@ def spectrum(report: FilterReport, side: int, span: float = 1.0) -> Pixels:
     power[0, 0] = power.max()  # the mean was subtracted
     power = square(power, report.size[1], size, np.maximum)
     logs = np.log(np.maximum(power, power.max() * 1e-14) if power.max() else np.ones_like(power))
-    low, high = np.median(logs) - BLACK, np.quantile(logs, 1 - WHITE)
+    low, high = np.median(logs) - BLACK, np.quantile(logs, 1 - WHITENED)
     gray = (np.clip((logs - low) / ((high - low) or 1), 0, 1) * 255)[..., None]
     down, across = (_binned(np.ones(n), 0, size, np.add) for n in report.size)
     share = square(report.gain, report.size[1], size, np.add) / np.outer(down, across)
@@ -149,25 +260,25 @@ def draw_cutoffs(canvas: Canvas, corners: Corners, report: FilterReport, span: f
     with Fine(canvas, corners) as fine:
         for ring in rings:
             if ring.is_cutoff:
-                fine.circle(at(0, 0), ring.radius * scale, YELLOW_INK, 1, ring.stretch)
+                fine.circle(at(0, 0), ring.radius * scale, YELLOW, 1, ring.stretch)
             else:
-                fine.circle(at(ring.fx, ring.fy), max(SMALLEST, ring.radius * scale) + 1, WHITE_INK)
+                fine.circle(at(ring.fx, ring.fy), max(SMALLEST, ring.radius * scale) + 1, WHITE)
         for ridge in ridges:
             for sign in (1, -1):
-                fine.line([at(sign * f * ridge.fx, sign * f * ridge.fy) for f in (ridge.spare, 1)], WHITE_INK, 1)
+                fine.line([at(sign * f * ridge.fx, sign * f * ridge.fy) for f in (ridge.spare, 1)], WHITE, 1)
     for i, ring in enumerate(ring for ring in rings if ring.is_cutoff):
         # The outer ring's label is above it to the right, the inner ring's below it to the left.
         away = (min(ring.radius, span / 2 - 14 / scale) * 0.7071 + 5 / scale) * (-1 if i % 2 else 1)
-        canvas.text(*at(away, -away), ring.label, SMALL, YELLOW_INK, "rt" if i % 2 else "lb", **HALO)
+        canvas.text(*at(away, -away), ring.label, SMALL, YELLOW, "rt" if i % 2 else "lb", **HALO)
     peaks = [ring for ring in rings if not ring.is_cutoff]
     for ring in peaks[::2] if len(peaks) <= 2 * LABELED else ():
         is_left = ring.fx > 0.2 * span  # there is no room to the right
         reach = (max(SMALLEST, ring.radius * scale) + 6) * (-1 if is_left else 1)
         x, y = at(ring.fx, ring.fy)
-        canvas.text(x + reach, y, ring.label, SMALL, WHITE_INK, "rm" if is_left else "lm", **HALO)
+        canvas.text(x + reach, y, ring.label, SMALL, WHITE, "rm" if is_left else "lm", **HALO)
     for ridge in ridges:
         x, y = at(0.4 * span * ridge.fx, 0.4 * span * ridge.fy)
-        canvas.text(x + 8, y, ridge.label, SMALL, WHITE_INK, "lm", **HALO)
+        canvas.text(x + 8, y, ridge.label, SMALL, WHITE, "lm", **HALO)
 
 
 def _is_inside(mark: Ring, end: float) -> bool:

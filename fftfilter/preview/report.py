@@ -12,10 +12,10 @@ import numpy as np
 from ..analysis.fit import fit
 from ..analysis.power import backward, forward, spectrum
 from ..arrays import Array, Floats
-from ..output.luma import of_channels, part_of
 from ..output.modes import Channels
+from ..region import of_channels, part_of
 from ..transfer import Transfer
-from ..transfer.edges import Edges, grid_with
+from ..transfer.product import Edges, grid_with
 
 # Number of rings of frequencies, the points of curves.
 RINGS = 240

@@ -6,14 +6,13 @@
     units.py       a radius as it is given, "8px", and on an image's grid
     shapes.py      how a low-pass falls off: ideal, gaussian, butterworth, cosine, fermi
     part.py        what every kind of filter has
-    radial.py      low-pass, high-pass, band-pass, band-stop: functions of the distance from DC
+    radial.py      low-pass, high-pass, band-pass, band-stop: functions of the distance from DC; ImageJ's band
     peaks.py       notches: a peak and its conjugate
     ridges.py      stripes: a line through DC
     fitted.py      Wiener's filter and descreen, whose gains are found in each picture
-    imagej_band.py the band of ImageJ's dialog
     gains.py       any gain for each frequency: of an array, or of a file
-    product.py     Transfer, a product of these, which is what filters take
-    edges.py       what lies beyond the borders, wrap or mirror, and the grid of frequencies by that
+    product.py     Transfer, a product of these, which is what filters take; what lies beyond the borders, wrap or
+                   mirror, and the grid of frequencies by that
     grid.py        cutoffs on the grid of an image's frequencies
     reference.py   the whole filter in float64, which every engine is measured against
 
@@ -31,13 +30,13 @@ if TYPE_CHECKING:
     from .gains import function as function
     from .gains import mask as mask
     from .gains import mask_file as mask_file
-    from .imagej_band import imagej as imagej
     from .peaks import notch as notch
     from .peaks import peaks_only as peaks_only
     from .product import Transfer as Transfer
     from .radial import bandpass as bandpass
     from .radial import bandstop as bandstop
     from .radial import highpass as highpass
+    from .radial import imagej as imagej
     from .radial import lowpass as lowpass
     from .ridges import stripes as stripes
 else:
@@ -46,10 +45,9 @@ else:
         {
             ".fitted": "descreen wiener",
             ".gains": "function mask mask_file",
-            ".imagej_band": "imagej",
             ".peaks": "notch peaks_only",
             ".product": "Transfer",
-            ".radial": "bandpass bandstop highpass lowpass",
+            ".radial": "bandpass bandstop highpass imagej lowpass",
             ".ridges": "stripes",
         },
     )

@@ -1,4 +1,10 @@
-"""A product of transfer functions. NumPy is imported only for gains on a grid."""
+"""A product of transfer functions, and its grid by what lies beyond the borders of an image.
+
+wrap      the image again, without end: whole cycles across each side
+mirror    its mirror image, without end: also half cycles, the frequencies of a picture of twice each side
+
+NumPy is imported only for gains on a grid.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from math import inf, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from ..errors import ParameterError
 from ..text import Angle
@@ -19,6 +25,7 @@ if TYPE_CHECKING:
     from .grid import Gain, Support
     from .part import Ridge, Ring
     from .radial import Radial
+
 
 # Gains that are computed at a time, in float64: what stays in a processor's cache.
 BAND = 1 << 16
@@ -332,3 +339,38 @@ def checked_depth(given: object) -> float:
     if isinstance(given, bool) or not 0 < decibels < inf:
         raise ParameterError(f"depth {given!r} is invalid: give decibels above 0, such as 6, which halves, or 20")
     return decibels
+
+
+Edges = Literal["wrap", "mirror"]
+EDGES: tuple[Edges, ...] = get_args(Edges)
+
+
+class EdgedGrid(NamedTuple):
+    """The frequencies of an image with its edges: a transfer function and the sides of the grid it is taken on."""
+
+    transfer: Transfer
+    height: int
+    width: int
+    edges: Edges
+
+    def gain(self) -> Gain:
+        """Return H in float64, shape ``(height, width)`` of the grid."""
+        return self.transfer.gain(self.height, self.width)
+
+    def on_grid(self, real: str = "f8") -> tuple[Support, Gain | None]:
+        """Return what :meth:`Transfer.on_grid` does; for mirrored edges only the gains that the others follow from.
+
+        Those are the rows up to half the height, and if H is even along each axis the columns up to half the width.
+        """
+        if self.edges == "wrap":
+            return self.transfer.on_grid(self.height, self.width, real=real)
+        columns = self.width // 2 + 1 if self.transfer.is_even_along_axes else self.width
+        return self.transfer.on_grid(self.height, self.width, self.height // 2 + 1, columns, real)
+
+
+def grid_with(edges: Edges, transfer: Transfer, height: int, width: int) -> EdgedGrid:
+    """Return the grid of a ``(height, width)`` image; raises ParameterError for radii that do not fit it."""
+    if edges == "wrap":
+        return EdgedGrid(transfer, height, width, edges)
+    transfer.cautions(height, width)  # raises, in the numbers that were given, what the larger grid would
+    return EdgedGrid(transfer.on_twice_the_sides(), 2 * height, 2 * width, edges)

@@ -15,7 +15,7 @@ from ..output.ramp import Gray, pixels, ramps
 from ..output.rounding import deviation, offset
 
 if TYPE_CHECKING:
-    from .edges import Edges
+    from .product import Edges
 
 # Gains that differ by less are even: their own rounding.
 EVEN = 1e-12
@@ -25,7 +25,7 @@ def filtered(image: NDArray[Any], gain: NDArray[np.inexact], edges: Edges = "wra
     """Return images ``(..., height, width)`` times ``gain``, the transfer function on the grid, in frequency.
 
     Channels may have a gain each, ``(channels, height, width)``. With edges of "mirror" the grid is that of twice each
-    side (``edges.py``). The offset goes around the transforms, so that of a constant image nothing is left, not even
+    side The offset goes around the transforms, so that of a constant image nothing is left, not even
     rounding. The result is real if the gains of f and -f are conjugate, else complex. Rows and columns are transformed
     some at a time: all at once would take several times the memory.
     """

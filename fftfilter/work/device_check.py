@@ -1,7 +1,7 @@
 """``fftfilter devices --check``: every engine and form on a device, beside the float64 reference.
 
 A device is trusted after one small filter (``device/selftest.py``), by one form. This tries all of them, on small, odd,
-prime and large sizes, and holds each to the contract (``output/difference.py``). The form that the device is given is
+prime and large sizes, and holds each to the contract (``output/rounding.py``). The form that the device is given is
 also tried with all pixels and outputs. What each leaves of a wave that the filter removes is measured, too: the noise
 floor (``output/rounding.py``) has to lie above the largest of these.
 """
@@ -21,26 +21,23 @@ import numpy as np
 from .. import __version__
 from ..arrays import Array
 from ..device import selftest
-from ..device.launcher import Launcher, MakePipeline
-from ..device.memory_pool import PageLocked
+from ..device.launcher import Launcher, MakePipeline, PageLocked
 from ..device.opencl import Device
 from ..errors import FftfilterError
 from ..filters.pipelines import Mirrored
 from ..fused import Shape, fused, plain_fft, serves_plain
 from ..fused.cpu.pipeline import FusedCpuPipeline
-from ..fused.gpu.pipeline import WAITING_PLATFORMS, FusedGpuPipeline
-from ..fused.gpu.stream import Stream
+from ..fused.gpu.pipeline import WAITING_PLATFORMS, FusedGpuPipeline, Stream
 from ..missing import fill, fill_by_numpy
-from ..output.difference import Difference, transform_bound
 from ..output.histogram import ByHistogram, Ramps
 from ..output.modes import Auto
 from ..output.ramp import Gray, Stack, on_ramps, ramps
-from ..output.rounding import deviation
+from ..output.rounding import Difference, deviation, transform_bound
 from ..plain import NumPyPipeline
 from ..staged import algorithms
 from ..staged.pipeline import StagedPipeline, Transform
 from ..transfer import Transfer, highpass, mask, notch, reference
-from ..transfer.edges import Edges, grid_with
+from ..transfer.product import Edges, grid_with
 from . import diagnosis
 
 Size = tuple[int, int]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..output.difference import Difference
+    from ..output.rounding import Difference
     from .opened import Frame, Made
     from .recipe import Recipe
 

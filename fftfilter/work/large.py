@@ -24,7 +24,7 @@ from ..images.picture import Bands
 from ..output.modes import MODES, STACK, check_scale, scale_of
 from ..output.ramp import Gray
 from ..text import bytes_of
-from ..transfer.edges import EDGES, grid_with
+from ..transfer.product import EDGES, grid_with
 from .done import Done
 from .opened import Frame, Opened, cautions_on_missing, for_pixels_of
 from .output_file import folder_of, sink_of, too_large
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..images.pages import Sink
     from ..output.modes import Output
     from ..transfer import Transfer
-    from ..transfer.edges import Edges
+    from ..transfer.product import Edges
     from .recipe import Recipe
 
 

@@ -22,7 +22,7 @@ from ..files.atomic import growing, is_special
 from ..files.messages import reason, shown
 from ..files.sources import Slices
 from ..files.urls import is_url
-from ..filters.help import spelled_out
+from ..filters.description import spelled_out
 from ..images.formats import FORMATS, ZARR
 from ..images.pages import PALETTES, hdu_of
 from ..memory import WAITING_BYTES

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .. import __version__, memory
-from ..device_choice import NUMPY, is_open
-from ..engine import FUSED, name_of
+from ..device_choice import FUSED, NUMPY, is_open, name_of
 from ..errors import ParameterError, check_option, without_secrets
 from ..files.messages import FileName, shown
 from ..files.sources import digest_of
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from ..output.modes import Channels, Mode, Output, Scale, Span
     from ..region import Area, Region
     from ..transfer import Transfer
-    from ..transfer.edges import Edges
+    from ..transfer.product import Edges
 
 
 # The defaults of the options that all methods have.

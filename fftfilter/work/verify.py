@@ -1,6 +1,6 @@
 """``--verify``: an output, read back from its file, is compared with the float64 reference of its input.
 
-The tests and the soak take the reference from here, too. ``output/difference.py`` compares pixels. The module is
+The tests and the soak take the reference from here, too. ``output/rounding.py`` compares pixels. The module is
 imported on first use: a run without ``--verify`` does without it.
 """
 
@@ -24,14 +24,13 @@ from ..filters import Filter, ratio
 from ..images import Depth
 from ..images.formats import FORMATS
 from ..missing import complete, fill_by_numpy, less_removed, values_of
-from ..output.difference import OF_65535, Difference
 from ..output.histogram import BINS, range_of
-from ..output.luma import filtered_part
 from ..output.modes import MODES, Auto, Range
 from ..output.ramp import Gray, on_valid, pixels, ramps
-from ..output.rounding import NOISE, deviation
+from ..output.rounding import NOISE, OF_65535, Difference, deviation
+from ..region import filtered_part
 from ..transfer import reference
-from ..transfer.edges import grid_with
+from ..transfer.product import grid_with
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from ..output.modes import Channels, Output, Scale
     from ..region import Area
     from ..transfer import Transfer
-    from ..transfer.edges import Edges
+    from ..transfer.product import Edges
     from .opened import Frame, Opened
     from .recipe import Recipe
 

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from fftfilter.device import programs
+from fftfilter.device import opencl
 from fftfilter.folders import progress
 
 
@@ -20,14 +20,14 @@ class Terminal(io.StringIO):
 
 @pytest.fixture(autouse=True)
 def _nobody_is_told(monkeypatch):
-    monkeypatch.setattr(programs, "while_building", nullcontext)
+    monkeypatch.setattr(opencl, "while_building", nullcontext)
 
 
 def test_a_line_is_shown_while_it_takes_long_and_taken_away(monkeypatch):
     monkeypatch.setattr("sys.stderr", Terminal())
     monkeypatch.setattr(progress, "COMPILING_SECONDS", 0)
     progress.tell_of_compiling(quiet=False)
-    with programs.while_building():
+    with opencl.while_building():
         while not sys.stderr.getvalue():
             time.sleep(0.001)
     assert sys.stderr.getvalue() == "\r\x1b[K" + progress.COMPILING + "\r\x1b[K"
@@ -37,7 +37,7 @@ def test_nothing_is_said_of_what_was_compiled_before(monkeypatch):
     monkeypatch.setattr("sys.stderr", Terminal())
     monkeypatch.setattr(progress, "COMPILING_SECONDS", 1000)
     progress.tell_of_compiling(quiet=False)
-    with programs.while_building():
+    with opencl.while_building():
         pass
     assert progress.COMPILING not in sys.stderr.getvalue()
 
@@ -46,4 +46,4 @@ def test_no_line_is_shown_if_quiet_or_without_a_terminal(monkeypatch):
     for stream, quiet in ((Terminal(), True), (io.StringIO(), False)):
         monkeypatch.setattr("sys.stderr", stream)
         progress.tell_of_compiling(quiet=quiet)
-        assert programs.while_building is nullcontext
+        assert opencl.while_building is nullcontext

@@ -7,8 +7,8 @@ import pytest
 import tifffile
 from PIL import Image
 
-from fftfilter.preview.drawing import Canvas
 from fftfilter.preview.page import TITLE
+from fftfilter.preview.panels import Canvas
 from tests.helpers import SAMPLES
 
 

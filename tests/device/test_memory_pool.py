@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fftfilter.device.memory_pool import MemoryPool, PageLocked, aligned
+from fftfilter.device.launcher import MemoryPool, PageLocked, aligned
 
 
 class Counted(MemoryPool):

@@ -13,7 +13,7 @@ import numpy as np
 import pyopencl as cl
 import pytest
 
-from fftfilter.device import programs
+from fftfilter.device import opencl
 from fftfilter.device.opencl import Device
 from fftfilter.device_choice import choose
 from fftfilter.errors import BuildError
@@ -22,7 +22,7 @@ from tests.helpers import needs_pocl_wheel
 
 def test_a_kernel_that_does_not_compile_names_its_file_and_line():
     """A define that a file needs is missing: the first line that has it is named, though another file stands before."""
-    lines = programs.source("staged/steps/load.cl").splitlines()
+    lines = opencl.source("staged/steps/load.cl").splitlines()
     line = next(i for i, each in enumerate(lines, start=1) if "LOAD_PIXEL" in each and not each.startswith("//"))
     said = rf"cannot build staged/steps/magnitude.cl, staged/steps/load.cl: .*load.cl:{line}:\d+: .*LOAD_PIXEL.*; see "
     with pytest.raises(BuildError, match=said):
@@ -48,20 +48,20 @@ def test_few_programs_are_kept_those_asked_for_last(monkeypatch):
 
 
 def test_arguments_are_those_that_the_file_declares():
-    assert programs.declared("fused/gpu/rows.cl", "gpu_rows") == ("spectrum", "image", "tables", "largest", "support")
+    assert opencl.declared("fused/gpu/rows.cl", "gpu_rows") == ("spectrum", "image", "tables", "largest", "support")
 
 
 def test_a_struct_has_the_fields_that_the_file_declares():
-    found = programs.record("fused/gpu/generic/side.cl", "sizes_t")
+    found = opencl.record("fused/gpu/generic/side.cl", "sizes_t")
     assert found.names == ("height", "width", "pictures", "tile", "needs_two_inverses", "rows", "columns")
     assert found["rows"]["radices"].shape == (5,)
     assert found.itemsize == 4 * (5 + 2 * 13)
-    assert programs.record("fused/cpu/plain_fft/layout.cl", "layout_t")["source_step"] == np.uint64
+    assert opencl.record("fused/cpu/plain_fft/layout.cl", "layout_t")["source_step"] == np.uint64
 
 
 def test_files_follow_the_prelude_each_with_its_name():
-    text = programs.join(("staged/steps/load.cl", "staged/steps/magnitude.cl"))
-    assert text.startswith(f'#line 1 "{programs.PRELUDE}"\n')
+    text = opencl.join(("staged/steps/load.cl", "staged/steps/magnitude.cl"))
+    assert text.startswith(f'#line 1 "{opencl.PRELUDE}"\n')
     assert text.index('#line 1 "staged/steps/load.cl"\n') < text.index('#line 1 "staged/steps/magnitude.cl"\n')
 
 
@@ -75,15 +75,13 @@ def test_files_follow_the_prelude_each_with_its_name():
     ],
 )
 def test_of_a_build_log_the_first_error_is_shown(log, line):
-    assert programs.first_error(log) == line
+    assert opencl.first_error(log) == line
 
 
 def test_files_come_after_those_that_they_need_each_once():
-    names = programs.with_needs(["fused/gpu/rows.cl", "fused/gpu/columns.cl"])
+    names = opencl.with_needs(["fused/gpu/rows.cl", "fused/gpu/columns.cl"])
     assert len(names) == len(set(names)) > 8
-    assert [
-        (name, each) for i, name in enumerate(names) for each in programs.needs(name) if each not in names[:i]
-    ] == []
+    assert [(name, each) for i, name in enumerate(names) for each in opencl.needs(name) if each not in names[:i]] == []
 
 
 class Unbuilt:
@@ -102,21 +100,21 @@ class Unbuilt:
 @pytest.mark.filterwarnings("error")
 def test_a_program_is_built_with_its_defines_and_options_while_the_user_is_told(monkeypatch):
     told, program = [], Unbuilt()
-    monkeypatch.setattr(programs, "while_building", lambda: told.append("building") or nullcontext())
+    monkeypatch.setattr(opencl, "while_building", lambda: told.append("building") or nullcontext())
     monkeypatch.setattr(cl, "Program", lambda _, text: told.append(text) or program)
-    built = programs.build(None, ("staged/steps/magnitude.cl",), ("REAL=float", "N=2"), ("-own",))
+    built = opencl.build(None, ("staged/steps/magnitude.cl",), ("REAL=float", "N=2"), ("-own",))
     assert built is program
     assert program.arguments == ["-cl-std=CL1.2", "-w", "-D REAL=float", "-D N=2", "-own"]
-    assert told == [programs.join(("staged/steps/magnitude.cl",)), "building"]
+    assert told == [opencl.join(("staged/steps/magnitude.cl",)), "building"]
 
 
 def test_a_device_that_cannot_build_is_named_with_the_files_and_the_first_error(monkeypatch):
     monkeypatch.setattr(cl, "Program", lambda *_: Unbuilt("x\n a.cl:1:2: error: no type\nmore"))
     context = SimpleNamespace(devices=[SimpleNamespace(name=" A card ")])
     said = r"^A card cannot build a.cl, b.cl: a.cl:1:2: error: no type; see 'fftfilter devices' for what else there is$"
-    monkeypatch.setattr(programs, "join", lambda _: "")
+    monkeypatch.setattr(opencl, "join", lambda _: "")
     with pytest.raises(BuildError, match=said):
-        programs.build(context, ("a.cl", "b.cl"), ())
+        opencl.build(context, ("a.cl", "b.cl"), ())
 
 
 ONE_FILTER = "import numpy as np, fftfilter; print(fftfilter.highpass(np.eye(64), device='cpu').shape)"

@@ -20,7 +20,7 @@ from fftfilter.device_choice import choose
 from fftfilter.errors import DeviceError, RefusedError
 from fftfilter.fused import fused
 from fftfilter.transfer import reference
-from fftfilter.transfer.edges import grid_with
+from fftfilter.transfer.product import grid_with
 from tests.helpers import keep_in
 
 

@@ -19,7 +19,7 @@ from fftfilter.explore.answers import Answers
 from fftfilter.explore.saving import Progress
 from fftfilter.explore.session import StoppedError, Worker
 from fftfilter.filters import Filter
-from fftfilter.transfer.edges import EDGES
+from fftfilter.transfer.product import EDGES
 from tests.explore.conftest import answer_on, request_for
 
 WAITED = 10

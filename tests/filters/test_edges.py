@@ -15,7 +15,7 @@ from fftfilter.cli import cli
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
 from fftfilter.images import Depth
-from fftfilter.output.difference import Difference
+from fftfilter.output.rounding import Difference
 from fftfilter.transfer import reference
 from fftfilter.work.verify import references_of
 

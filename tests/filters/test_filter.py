@@ -34,7 +34,7 @@ from fftfilter.errors import DeviceError, ParameterError, TooLargeError, check_u
 from fftfilter.filters import Filter, PixelOptions
 from fftfilter.fused import serves
 from fftfilter.transfer import reference
-from fftfilter.transfer.edges import grid_with
+from fftfilter.transfer.product import grid_with
 from tests.helpers import COMMAND, SAMPLES, assert_gray_levels, assert_transform, by_reference
 
 each_engine = pytest.mark.parametrize("engine", ["fused", "book", "numpy"])

@@ -21,7 +21,7 @@ from fftfilter.folders.mean_spectrum import mean_spectrum
 from fftfilter.missing import fill_by_numpy
 from fftfilter.region import area_of
 from fftfilter.transfer import reference
-from fftfilter.transfer.edges import grid_with
+from fftfilter.transfer.product import grid_with
 from fftfilter.work.missing import unmeasured
 
 SIZE = 96, 120

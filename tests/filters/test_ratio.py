@@ -9,7 +9,7 @@ from fftfilter import transfer as H
 from fftfilter.descreen_filter import DescreenFilter
 from fftfilter.imagej_filter import ImageJFilter
 from fftfilter.transfer import reference
-from fftfilter.transfer.edges import grid_with
+from fftfilter.transfer.product import grid_with
 
 SOFT = H.highpass("40px", shape="gaussian")
 

@@ -12,10 +12,10 @@ import fftfilter.arrays
 from fftfilter import transfer as H
 from fftfilter.errors import WriteError
 from fftfilter.filters.strips import How, Spectra, cosines, planned, ready
-from fftfilter.output.difference import Difference
 from fftfilter.output.modes import MODES, scale_of
 from fftfilter.output.ramp import Gray
-from fftfilter.transfer.edges import grid_with
+from fftfilter.output.rounding import Difference
+from fftfilter.transfer.product import grid_with
 from tests.helpers import needs_posix
 
 FILTERS = {

@@ -15,7 +15,7 @@ from PIL import Image
 from fftfilter.cli import cli
 from fftfilter.commands import one_file
 from fftfilter.commands.filters import context_of
-from fftfilter.device import programs
+from fftfilter.device import opencl
 from fftfilter.folders import progress
 from fftfilter.folders.progress import Progress, line
 from tests.folders.helpers import pgm
@@ -74,7 +74,7 @@ def test_each_file_and_each_page_moves_the_bar_by_one(monkeypatch, tmp_path, wor
         pgm(tmp_path / f"in/{i}.pgm", i, 64, 64)
     (tmp_path / "in/bad.pgm").write_bytes(b"P5 ")
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN", 0)
-    monkeypatch.setattr(programs, "while_building", nullcontext)  # which the command replaces
+    monkeypatch.setattr(opencl, "while_building", nullcontext)  # which the command replaces
     monkeypatch.setattr("sys.stderr", Terminal())
     target = [] if "peaks" in words else [str(tmp_path / ("out" if given == "in" else "out.tif"))]
     with pytest.raises(SystemExit):
@@ -85,7 +85,7 @@ def test_each_file_and_each_page_moves_the_bar_by_one(monkeypatch, tmp_path, wor
     if count:  # erased at the end
         assert said.rpartition(" left")[2].startswith("\r\x1b[K")
     # Nor is it said that programs are compiled, which 'peaks' has none of.
-    assert (programs.while_building is nullcontext) == (words != ["highpass"] and "--scale" not in words)
+    assert (opencl.while_building is nullcontext) == (words != ["highpass"] and "--scale" not in words)
 
 
 def test_who_runs_a_command_is_told_of_each_page_and_of_how_many_there_are(tmp_path):

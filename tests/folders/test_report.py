@@ -17,8 +17,8 @@ from fftfilter.folders import journal
 from fftfilter.folders.jobs import Job, Outcome, Settings
 from fftfilter.folders.report import Report, _line
 from fftfilter.images import PixelSize
-from fftfilter.output.difference import Difference
 from fftfilter.output.modes import Range
+from fftfilter.output.rounding import Difference
 from fftfilter.region import region_of
 from fftfilter.work.recipe import Recipe
 from tests.folders.helpers import names, pgm

@@ -6,11 +6,10 @@ import numpy as np
 
 from fftfilter.device.opencl import Device
 from fftfilter.errors import TooLargeError
-from fftfilter.output.difference import Difference
 from fftfilter.output.ramp import Gray, Stack, on_ramps, ramps
-from fftfilter.output.rounding import deviation
+from fftfilter.output.rounding import Difference, deviation
 from fftfilter.transfer import reference
-from fftfilter.transfer.edges import grid_with
+from fftfilter.transfer.product import grid_with
 from tests.helpers import assert_gray_levels
 
 

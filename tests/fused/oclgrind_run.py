@@ -27,7 +27,7 @@ from fftfilter.output.modes import Auto
 from fftfilter.output.ramp import Stack
 from fftfilter.output.rounding import deviation, most_undecided
 from fftfilter.transfer import reference
-from fftfilter.transfer.edges import grid_with
+from fftfilter.transfer.product import grid_with
 
 rng = np.random.default_rng(3)
 launcher = Launcher(choose("oclgrind"))

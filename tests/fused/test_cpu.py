@@ -13,8 +13,7 @@ import pytest
 
 from fftfilter import Filter
 from fftfilter import transfer as H
-from fftfilter.device.launcher import Launcher
-from fftfilter.device.memory_pool import MemoryPool, aligned
+from fftfilter.device.launcher import Launcher, MemoryPool, aligned
 from fftfilter.device.opencl import Device
 from fftfilter.errors import TooLargeError
 from fftfilter.fused import Shape, device_bytes

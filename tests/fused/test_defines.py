@@ -16,7 +16,7 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.device.launcher import Launcher
-from fftfilter.device.programs import PRELUDE, folder, source, with_needs
+from fftfilter.device.opencl import PRELUDE, folder, source, with_needs
 from fftfilter.fused import Shape
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.cpu.plain_fft import CpuTransform

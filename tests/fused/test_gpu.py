@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.device.launcher import Launcher
-from fftfilter.device.memory_pool import PageLocked
+from fftfilter.device.launcher import Launcher, PageLocked
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.fused import device_bytes
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline

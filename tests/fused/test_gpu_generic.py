@@ -14,7 +14,7 @@ from fftfilter import transfer as H
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.opencl import Device
 from fftfilter.fused import fused
-from fftfilter.fused.gpu import generic
+from fftfilter.fused.gpu import launches
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.transform import Limits, plan_transform
 from fftfilter.output.histogram import ByHistogram
@@ -32,7 +32,7 @@ def pipeline_of(launcher, pixels, transfer=HIGH, *, limits=Limits(), edges="wrap
 
 @pytest.fixture(autouse=True)
 def _no_size_has_its_own(monkeypatch):
-    monkeypatch.setattr(generic, "_specialized", WeakKeyDictionary())
+    monkeypatch.setattr(launches, "_specialized", WeakKeyDictionary())
 
 
 @pytest.mark.parametrize(
@@ -175,25 +175,25 @@ def test_few_programs_serve_many_sizes_and_filters(launcher):
 def test_groups_of_the_generic_program_have_as_many_transforms_as_local_memory(
     n, count, limit, batch, groups, is_local
 ):
-    side = generic.Side(plan_transform(n, columns=False, count=8), count, Limits(), limit=limit)
+    side = launches.Side(plan_transform(n, columns=False, count=8), count, Limits(), limit=limit)
     assert (side.batch, side.groups, side.is_local) == (batch, groups, is_local)
     assert side.stride == n + n // 16
     assert side.group == (256 if is_local else 512)
 
 
 def test_few_sizes_have_programs_of_their_own(launcher, monkeypatch):
-    monkeypatch.setattr(generic, "MOST_SPECIALIZED", 1)
+    monkeypatch.setattr(launches, "MOST_SPECIALIZED", 1)
     device = Device(0, launcher.device.cl_device)
-    assert not generic.is_specialized(device, (5, 9))
-    assert generic.is_specialized(device, (5, 9), 90)
-    assert generic.is_specialized(device, (5, 9))
-    assert not generic.is_specialized(device, (12, 10), 240)
-    assert generic.is_specialized(device, (5, 9), 135)
+    assert not launches.is_specialized(device, (5, 9))
+    assert launches.is_specialized(device, (5, 9), 90)
+    assert launches.is_specialized(device, (5, 9))
+    assert not launches.is_specialized(device, (12, 10), 240)
+    assert launches.is_specialized(device, (5, 9), 135)
 
 
 def test_any_size_has_its_own_once_that_pays(launcher, monkeypatch):
-    monkeypatch.setattr(generic, "MOST_SPECIALIZED", 0)
-    monkeypatch.setattr(generic, "WORTH_COMPILING", 4 * 34 * 17)
+    monkeypatch.setattr(launches, "MOST_SPECIALIZED", 0)
+    monkeypatch.setattr(launches, "WORTH_COMPILING", 4 * 34 * 17)
     image = noise((1, 34, 17))
     made, own = pipeline_of(launcher, image), []
     for _ in range(5):

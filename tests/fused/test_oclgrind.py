@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fftfilter.device import programs
+from fftfilter.device import opencl
 from tests.helpers import needs_oclgrind
 
 WATCHFUL = {
@@ -17,7 +17,7 @@ WATCHFUL = {
     "OCLGRIND_UNIFORM_WRITES": "1",
     "PYOPENCL_NO_CACHE": "1",
     "PYTHONWARNINGS": "ignore",
-    "PYTHONPATH": str(Path(programs.__file__).parents[2]),
+    "PYTHONPATH": str(Path(opencl.__file__).parents[2]),
 }
 
 

@@ -11,14 +11,12 @@ import pyopencl as cl
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.device.launcher import Launcher
-from fftfilter.device.memory_pool import PageLocked
+from fftfilter.device.launcher import Launcher, PageLocked
 from fftfilter.device.opencl import Device
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.filters import Filter
-from fftfilter.fused.gpu import stream
-from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
-from fftfilter.fused.gpu.stream import Stream
+from fftfilter.fused.gpu import pipeline as of_gpus
+from fftfilter.fused.gpu.pipeline import FusedGpuPipeline, Stream
 from fftfilter.output.ramp import Gray, ramps
 from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
@@ -115,7 +113,7 @@ def test_results_stay_as_they_are_while_any_view_of_them_lives(pipeline, rng):
         np.testing.assert_array_equal(view, pipeline.run(image)[0, 3:, ::2])
     assert sum(PageLocked.holds(view.base) for view in views) == 5
     # Each slot's for stacks, the results, one that is copied again and again, and what is found of a picture.
-    assert launcher.made == stream.SLOTS + 5 + 1 + 1
+    assert launcher.made == of_gpus.SLOTS + 5 + 1 + 1
 
 
 def test_each_stack_is_on_the_ramps_that_it_is_started_with(pipeline, rng):
@@ -178,7 +176,7 @@ def test_memory_is_used_again_and_there_is_no_more_of_it_than_allowed(pipeline, 
     through = Stream(pipeline, page_locked)
     for image in pictures(rng, 50):
         through.start(image).result()
-    assert launcher.made <= 2 * stream.SLOTS + 2
+    assert launcher.made <= 2 * of_gpus.SLOTS + 2
     little = PageLocked(pipeline.launcher, most_bytes=250)
     arrays = [little.empty(SIZE, np.uint8) for _ in range(4)]
     assert [PageLocked.holds(array) for array in arrays] == [True, True, False, False]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.fused.cpu import mixed_radix
+from fftfilter.fused.cpu import program
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.output.rounding import NUDGE
 from tests.fused.helpers import stack_of
@@ -112,5 +112,5 @@ def test_the_device_makes_the_pixels_of_the_document(pipeline):
 
 
 def test_rows_lie_in_the_order_that_the_document_says():
-    order = mixed_radix.plan(16, 64, 0).frequencies()
+    order = program.plan_axis(16, 64, 0).frequencies()
     assert f"it is {' '.join(map(str, order))}." in " ".join(TEXT.split())

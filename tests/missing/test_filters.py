@@ -12,9 +12,8 @@ from fftfilter.errors import ParameterError
 from fftfilter.filters import call
 from fftfilter.images.picture import Depth
 from fftfilter.missing import waves_of
-from fftfilter.output.difference import Difference
 from fftfilter.output.modes import MODES, Auto
-from fftfilter.output.rounding import NUDGE
+from fftfilter.output.rounding import NUDGE, Difference
 from fftfilter.work.verify import references_of
 from tests.helpers import COMMAND
 

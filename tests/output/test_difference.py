@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.output.difference import Difference, transform_bound
+from fftfilter.output.rounding import Difference, transform_bound
 
 
 def ramp(dtype="uint8", size=2000):

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from fftfilter.errors import ParameterError
-from fftfilter.output.luma import filtered_part, of_channels, part_of
+from fftfilter.region import filtered_part, of_channels, part_of
 
 # JFIF 1.02: Y, Cb - 128 and Cr - 128 of R, G and B.
 TO_YCC = np.array([[0.299, 0.587, 0.114], [-0.168736, -0.331264, 0.5], [0.5, -0.418688, -0.081312]])

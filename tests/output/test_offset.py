@@ -9,8 +9,7 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
-from fftfilter.output.difference import Difference
-from fftfilter.output.rounding import deviation, mean_deviation, offset, spread
+from fftfilter.output.rounding import Difference, deviation, mean_deviation, offset, spread
 from fftfilter.transfer import reference
 from tests.helpers import COMMAND, FORMS, assert_gray_levels, by_reference, values_by
 from tests.soak.check import as_gpu

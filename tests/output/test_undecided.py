@@ -9,19 +9,16 @@ import pytest
 
 from fftfilter import Filter
 from fftfilter import transfer as H
-from fftfilter.device.launcher import Launcher
-from fftfilter.device.memory_pool import PageLocked
+from fftfilter.device.launcher import Launcher, PageLocked
 from fftfilter.device_choice import choose
 from fftfilter.filters.pipelines import Mirrored
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
-from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
-from fftfilter.fused.gpu.stream import Stream
+from fftfilter.fused.gpu.pipeline import FusedGpuPipeline, Stream
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.images import Depth
-from fftfilter.output.difference import Difference
 from fftfilter.output.modes import Auto, Range
 from fftfilter.output.ramp import Gray, Stack, own_ramps, ramps
-from fftfilter.output.rounding import UNDECIDED, UNDECIDED_IF_SMALL, decided_row, most_undecided
+from fftfilter.output.rounding import UNDECIDED, UNDECIDED_IF_SMALL, Difference, decided_row, most_undecided
 from fftfilter.plain import NumPyPipeline
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline

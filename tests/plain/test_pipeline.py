@@ -16,7 +16,7 @@ from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
 from fftfilter.plain import NumPyDevice, NumPyLauncher
 from fftfilter.transfer import reference
-from fftfilter.transfer.edges import grid_with
+from fftfilter.transfer.product import grid_with
 from tests.helpers import COMMAND, assert_transform, needs
 
 SIZES = (1, 1), (1, 7), (8, 1), (2, 2), (3, 5), (64, 96), (67, 71)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fftfilter.preview.drawing import Canvas
+from fftfilter.preview.panels import Canvas
 
 
 @pytest.fixture

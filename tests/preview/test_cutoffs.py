@@ -7,7 +7,7 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.preview import panels
-from fftfilter.preview.drawing import Canvas
+from fftfilter.preview.panels import Canvas
 from fftfilter.preview.report import FilterReport
 
 

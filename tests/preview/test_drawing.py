@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.preview.drawing import BEFORE, NON_ASCII, Canvas, Fine, font, length, printable, shortened
+from fftfilter.preview.panels import BEFORE, NON_ASCII, Canvas, Fine, font, length, printable, shortened
 
 
 def test_letters_lose_their_accents_and_what_the_font_has_not_becomes_a_question_mark():

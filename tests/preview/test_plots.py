@@ -7,8 +7,8 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.preview import page
-from fftfilter.preview.drawing import AFTER, BEFORE, QUIET, Canvas, length
 from fftfilter.preview.page import ticks, title_of
+from fftfilter.preview.panels import AFTER, BEFORE, QUIET, Canvas, length
 from fftfilter.preview.report import FilterReport
 from fftfilter.transfer.part import Ridge, Ring
 

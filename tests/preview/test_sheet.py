@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.preview.drawing import FAINT, RED, Canvas
 from fftfilter.preview.page import EVEN, FARTHEST, MARGIN, NAMES, Row, Sheet, row
 from fftfilter.preview.page import HEAD as TITLE
 from fftfilter.preview.page import SMALL_GAP as GAP
 from fftfilter.preview.page import SMALL_SIDE as SIDE
+from fftfilter.preview.panels import FAINT, RED, Canvas
 from fftfilter.preview.report import FilterReport
 
 CAPTIONS = ["input", "spectrum, removed tinted", "result", "removed, gray is 0"]

@@ -18,8 +18,8 @@ from fftfilter.device.opencl import Device
 from fftfilter.device_choice import choose
 from fftfilter.filters import Filter
 from fftfilter.images import Depth
-from fftfilter.output.difference import Difference
 from fftfilter.output.modes import MODES, scale_of
+from fftfilter.output.rounding import Difference
 from fftfilter.work.verify import references_of
 from tests.helpers import COMMAND
 from tests.soak.cases import FUSED_FOR_GPUS, Case, make

@@ -17,7 +17,7 @@ import numpy as np
 
 import fftfilter
 from fftfilter import transfer as H
-from fftfilter.device import programs
+from fftfilter.device import opencl
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.opencl import Device
 from fftfilter.device_choice import choose
@@ -43,9 +43,9 @@ launched = set()
 
 def check_damages():
     """Filter by broken kernels: whatever comes of it, on a device that has built no others."""
-    whole = programs.source
+    whole = opencl.source
     for damage, (pattern, replacement) in DAMAGES.items():
-        programs.source = lambda name: re.sub(pattern, replacement, whole(name))  # noqa: B023  called at once
+        opencl.source = lambda name: re.sub(pattern, replacement, whole(name))  # noqa: B023  called at once
         known = choose("oclgrind")
         device = Device(known.index, known.cl_device)
         sys.stderr.write(f"damage: {damage}\n")

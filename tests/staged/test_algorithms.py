@@ -13,7 +13,7 @@ import pytest
 
 import fftfilter
 from fftfilter import transfer as H
-from fftfilter.device import programs
+from fftfilter.device import opencl
 from fftfilter.device.launcher import Launcher
 from fftfilter.device_choice import choose
 from fftfilter.errors import ParameterError, TooLargeError
@@ -160,7 +160,7 @@ def test_a_work_group_beyond_the_device_is_refused():
 def test_functions_and_macros_have_one_definition():
     # Files of a plan are joined into one program.
     named = Counter()
-    for path in (programs.folder() / "staged").rglob("*.cl"):
+    for path in (opencl.folder() / "staged").rglob("*.cl"):
         text = path.read_text(encoding="utf-8")
         named.update(set(re.findall(r"^(?:inline|kernel) \w+ (\w+)\((?:global|const|uint)", text, re.MULTILINE)))
         named.update(set(re.findall(r"^#define (\w+)", text, re.MULTILINE)))

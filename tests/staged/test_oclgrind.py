@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from fftfilter.device import programs
+from fftfilter.device import opencl
 from tests.helpers import needs_oclgrind
 
 pytestmark = needs_oclgrind
 
 HERE = Path(__file__).parent
-KERNELS = programs.folder()
+KERNELS = opencl.folder()
 
 WATCHFUL = {
     "OCLGRIND_DATA_RACES": "1",

@@ -8,8 +8,8 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.transfer import reference
-from fftfilter.transfer.edges import grid_with
 from fftfilter.transfer.grid import parts_along_axes, table_support
+from fftfilter.transfer.product import grid_with
 
 EVEN = [
     H.highpass(),

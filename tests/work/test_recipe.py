@@ -17,7 +17,7 @@ from fftfilter.errors import ParameterError
 from fftfilter.images import Asked, Coding, Picture, Size
 from fftfilter.output.modes import Auto, Range
 from fftfilter.region import region_of
-from fftfilter.transfer.edges import EDGES
+from fftfilter.transfer.product import EDGES
 from fftfilter.work.missing import Missing
 from fftfilter.work.opened import open_input
 from fftfilter.work.recipe import METHODS, Recipe

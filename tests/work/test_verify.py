@@ -18,13 +18,13 @@ from PIL import Image
 
 from fftfilter import images, transfer
 from fftfilter.cli import cli
-from fftfilter.device import programs
+from fftfilter.device import opencl
 from fftfilter.errors import VerifyError
 from fftfilter.images.formats import FORMATS
 from fftfilter.images.picture import Picture
-from fftfilter.output.difference import Difference
 from fftfilter.output.histogram import counts_of
 from fftfilter.output.modes import Auto
+from fftfilter.output.rounding import Difference
 from fftfilter.region import region_of
 from fftfilter.work import verify
 from fftfilter.work.opened import open_input
@@ -264,7 +264,7 @@ def test_a_kernel_that_computes_wrongly_is_told(tmp_path, folder):
     """The device's own check is a high-pass of ideal shape: a fault of another one gets past it."""
     kernels = tmp_path / "fftfilter" / "kernels"
     shutil.copytree(ROOT / "fftfilter", tmp_path / "fftfilter", ignore=shutil.ignore_patterns("kernels"))
-    shutil.copytree(programs.folder(), kernels)
+    shutil.copytree(opencl.folder(), kernels)
     text = (kernels / "shapes.cl").read_text()
     assert text.count("1 / (1 + power)") == 1
     (kernels / "shapes.cl").write_text(text.replace("1 / (1 + power)", "1 / (2 + power)"))

@@ -26,16 +26,15 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
-from ...device.launcher import Launcher
-from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool, aligned
-from ...device.programs import declared
+from ...device.launcher import LARGE, MOST_BYTES, Launcher, MemoryPool, aligned
+from ...device.opencl import declared
 from ...output.histogram import BINS, ByHistogram, Ramps, counted_samples
 from ...output.ramp import PIXELS, Facts, Stack, of_values, own_ramps
 from ...output.rounding import WEAK, decided_row, most_undecided
 from ...transfer import Transfer
-from ...transfer.edges import Edges, grid_with
 from ...transfer.grid import Support, parts_along_axes
-from . import mixed_radix
+from ...transfer.product import Edges, grid_with
+from . import program
 from .program import FILTER, PART_BYTES, mask_terms, params, plan, turns_of, twins_of
 
 STEPS = ("columns forward", "rows", "columns inverse", "histogram", "ramp", "quantize")
@@ -117,8 +116,8 @@ class FusedCpuPipeline:
             support = Support(height, width, 1.0)
         reached = max(support.rows, 1)
         frequencies = columns.frequencies()
-        pairs = mixed_radix.mirrored_pairs(frequencies, reached)
-        at, mirror = (mixed_radix.grouped(positions, lanes) for positions in pairs)
+        pairs = program.mirrored_pairs(frequencies, reached)
+        at, mirror = (program.grouped(positions, lanes) for positions in pairs)
         is_beyond = np.minimum(frequencies, height - frequencies) >= reached
         zero_rows = np.flatnonzero(is_beyond & (support.beyond == 0))
         places = np.concatenate([np.concatenate([at, mirror], axis=1).ravel() * 8 * lanes, zero_rows])
@@ -126,7 +125,7 @@ class FusedCpuPipeline:
         twins = turns = np.zeros(1, np.float32)  # not read
         if edges == "mirror":
             # A frequency is filtered together with the opposite one.
-            places_of = mixed_radix.mirrored_pairs(across_k, width)
+            places_of = program.mirrored_pairs(across_k, width)
             across_k = across_k[places_of[0]]
             twins, turns = twins_of(*places_of, across_k, width), turns_of(down_k, height)
             across_k, down_k = _with_opposite(across_k, width), _with_opposite(down_k, height)

@@ -18,12 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Array
-from ...device.launcher import Launcher
-from ...device.memory_pool import aligned
-from ...device.programs import declared, record
+from ...device.launcher import Launcher, aligned
+from ...device.opencl import declared, record
 from ...output.ramp import PIXELS
 from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddles
-from . import mixed_radix
+from . import program
 from .program import PARAMS, PART_BYTES, SPARE_ROWS, filled, vector_width
 
 if TYPE_CHECKING:
@@ -104,8 +103,8 @@ class CpuTransform:
     def _plan(self, part: int) -> int:
         """Set axes, pitches and strips, with parts of at most so many numbers; return the bytes of all strips."""
         shape, kind, lanes, height, width = self.shape, self.kind, self.lanes, self.shape.height, self.shape.width
-        self.columns = mixed_radix.plan(height if kind != LINES else 1, part, 1)
-        self.rows = mixed_radix.plan(width if kind != COLUMNS else 1, part, 0)
+        self.columns = program.plan_axis(height if kind != LINES else 1, part, 1)
+        self.rows = program.plan_axis(width if kind != COLUMNS else 1, part, 0)
         # A strip's columns, and the complex numbers of a vector. Narrow arrays have wider rows than their own, as a
         # vector has to fit in: a pitch is the numbers from a row to the next.
         self.strip, numbers = lanes if shape.data == "complex" else 2 * lanes, lanes // 2
@@ -185,15 +184,15 @@ class CpuTransform:
             none = np.zeros((0, lanes), np.int64)
             return none, none
         if self.kind == LINES:
-            at = mixed_radix.grouped(np.arange(height), lanes if shape.data == "complex" else 2 * lanes)
+            at = program.grouped(np.arange(height), lanes if shape.data == "complex" else 2 * lanes)
             return at, at
         if self.kind == SIGNAL:
             first = np.minimum(np.arange(-(-height // lanes)) * lanes, height - lanes)
             to = first[:, None] + np.arange(lanes)
             return places_of(frequencies)[sign * to % height], to
         is_complex = shape.data == "complex"
-        rows = [np.arange(height)] if is_complex else mixed_radix.mirrored_pairs(frequencies, height)
-        at = np.concatenate([mixed_radix.grouped(each, lanes) for each in rows], axis=1)
+        rows = [np.arange(height)] if is_complex else program.mirrored_pairs(frequencies, height)
+        at = np.concatenate([program.grouped(each, lanes) for each in rows], axis=1)
         return at, sign * frequencies[at] % height
 
     def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
@@ -231,7 +230,7 @@ def long(launcher: Launcher, shape: Shape) -> CpuTransform | LongChirp | None:
 @cache
 def split(n: int, lanes: int) -> tuple[int, int] | None:
     """Return the most even (rows, columns) of a smooth length, each at least a vector; None if there are none."""
-    most = int(n**0.5) if mixed_radix.is_smooth(n) else 0
+    most = int(n**0.5) if program.is_smooth(n) else 0
     return next(((rows, n // rows) for rows in range(most, lanes - 1, -1) if n % rows == 0), None)
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from ...errors import ParameterError
 from ...transfer import Transfer
-from ...transfer.edges import Edges, grid_with
 from ...transfer.grid import parts_along_axes
+from ...transfer.product import Edges, grid_with
 from ...transfer.radial import Radial
 from ...transfer.shapes import IDEAL
 from ..tables import chirp, chirp_filter, convolution_lengths, twiddles

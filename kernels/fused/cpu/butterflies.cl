@@ -4,7 +4,7 @@
 //
 // needs: fused/cpu/numbers.cl
 
-// The most numbers of any butterfly: the largest prime that is a radix (mixed_radix.py)
+// The most numbers of any butterfly: the largest prime that is a radix (program.py)
 #define WIDEST 61
 
 INLINE void butterfly_2(number_t *a)

@@ -15,7 +15,7 @@
 #error "fused/gpu/generic/step.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
 #endif
 
-// The steps, as generic.py numbers them
+// The steps, as launches.py numbers them
 #define ROWS 0
 #define COLUMNS 1
 #define INVERSE_ROWS 2
