@@ -17,13 +17,13 @@ if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     # Until the command line can catch it, Ctrl-C is no error of whatever is being imported.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-from . import signals, startup
+from . import signals, system
 
 
 def main() -> None:
     """Run the command line and end the process."""
-    startup.pause_collector()
-    startup.limit_openblas()
+    system.pause_collector()
+    system.limit_openblas()
     from .cli import cli
 
     signals.end_by_exception()
@@ -32,7 +32,7 @@ def main() -> None:
     except SystemExit as end:
         signals.end_quietly()
         if isinstance(end.code, int):
-            startup.leave(end.code)
+            system.leave(end.code)
         raise
 
 

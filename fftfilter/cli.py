@@ -20,7 +20,7 @@ import click
 
 from . import __distribution__, __version__, device_choice, signals
 from .errors import FftfilterError, TooLargeError, code_of, install_opencl, pip_install, without_secrets
-from .files.standard_streams import Events, guarded, tell
+from .files.messages import Events, guarded, tell
 
 # The commands beside the filters, each in the module of its name.
 OTHERS = ("apply", "bench", "devices", "engines", "explore", "peaks", "spectrum")

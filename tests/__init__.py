@@ -1,4 +1,4 @@
-from fftfilter import startup
+from fftfilter import system
 
 # As the program does, before NumPy is imported: threads that wait for each other take more time than these arrays do.
-startup.limit_openblas()
+system.limit_openblas()

@@ -39,7 +39,6 @@ ROOMS = {
     "signals": "",
     "system": "errors",
     "text": "errors",
-    "startup": "",
     "output": "errors system",
     "arrays": "errors output",
     "files": "fftfilter errors system",
@@ -68,15 +67,15 @@ ROOMS = {
         "files images missing filters imagej_filter descreen_filter analysis preview"
     ),
     "folders": (
-        "fftfilter errors startup signals system memory text output arrays transfer analysis preview device "
+        "fftfilter errors signals system memory text output arrays transfer analysis preview device "
         "device_choice files images work"
     ),
     "explore": "errors system memory text output arrays region transfer analysis preview device files images filters "
     "missing work",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
-    "cli": "fftfilter errors startup signals device_choice files commands",
-    "__main__": "startup signals cli",
+    "cli": "fftfilter errors signals device_choice files commands",
+    "__main__": "signals system cli",
 }
 # All others are free of OpenCL.
 WITH_OPENCL = {"device", "staged", "fused", "bench"}

@@ -518,5 +518,5 @@ def test_what_goes_with_one_option_stands_in_four_files():
     package = Path(fftfilter.__file__).parent
     named = [path for path in package.rglob("*.*") if path.suffix in (".py", ".js") and "feather" in path.read_text()]
     assert {path.relative_to(package).as_posix() for path in named} == {
-        *("commands/filters.py", "region.py", "explore/marked.py", "explore/page/settings.js")
+        *("commands/filters.py", "region.py", "explore/request.py", "explore/page/settings.js")
     }

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import fftfilter
-from fftfilter import startup
+from fftfilter import system
 
 ROOT = Path(fftfilter.__file__).parents[1]
 
@@ -26,9 +26,7 @@ def run(code):
 
 
 def test_openblas_keeps_the_number_of_threads_that_was_asked_for(monkeypatch):
-    code = (
-        "import os; from fftfilter import startup; startup.limit_openblas(); print(os.environ['OPENBLAS_NUM_THREADS'])"
-    )
+    code = "import os; from fftfilter import system; system.limit_openblas(); print(os.environ['OPENBLAS_NUM_THREADS'])"
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     assert run(code) == "1\n"
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
@@ -38,9 +36,9 @@ def test_openblas_keeps_the_number_of_threads_that_was_asked_for(monkeypatch):
 def test_the_collector_is_paused_and_resumed():
     code = """
 import gc
-from fftfilter import startup
-startup.pause_collector(); print(gc.isenabled())
-startup.resume_collector(); print(gc.isenabled())
+from fftfilter import system
+system.pause_collector(); print(gc.isenabled())
+system.resume_collector(); print(gc.isenabled())
 """
     assert run(code).split() == ["False", "True"]
 
@@ -49,14 +47,14 @@ startup.resume_collector(); print(gc.isenabled())
 
 LEAVE = """
 import atexit, sys, threading, time
-from fftfilter import startup
+from fftfilter import system
 class Last:
     def __del__(self): print("by the interpreter")
 last = Last()
 atexit.register(print, "at exit")
 sys.stdout.write("said; ")
 {before}
-startup.leave(7)
+system.leave(7)
 """
 
 
@@ -99,7 +97,7 @@ def program(monkeypatch):
     signal.signal(signal.SIGINT, before)
     done = []
     for name in STEPS:
-        monkeypatch.setattr(startup, name, lambda *given, name=name: done.append((name, *given)))
+        monkeypatch.setattr(system, name, lambda *given, name=name: done.append((name, *given)))
     for name in ("end_by_exception", "end_quietly"):
         monkeypatch.setattr(program.signals, name, lambda name=name: done.append((name,)))
     return program, done

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ParameterError, without_secrets
-from ..files.messages import shown
-from ..files.standard_streams import STANDARD_STREAM
+from ..files.messages import STANDARD_STREAM, shown
 from ..output.modes import EACH, FOLDER, Range
 from . import filters
 from .options import GroupedOption, file_names, several, typed

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from .. import startup
+from .. import system
 from ..bench import papers
 from .options import GroupedOption, device_option, precision_option, trace_option
 
@@ -66,7 +66,7 @@ def benchmark_command(function: Callable[..., None]) -> click.Command:
         from ..bench import tables
         from ..bench.measure import Setting
 
-        startup.resume_collector()
+        system.resume_collector()
         if plot is not None:
             tables.check_plot(plot)
         setting = Setting(device, precision, runs, _show_progress)

@@ -211,7 +211,7 @@ class Commands:
 
     def start(self, text: str, source: str, name: str = "--with") -> dict[str, Any]:
         """Return the first request, from the value of ``--with``; raises UsageError and FftfilterError."""
-        from ..explore.marked import taken_area
+        from ..explore.request import taken_area
 
         made = parsed(self.context, text, source, NOWHERE)
         command = str(made.info_name)

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .. import images, signals, startup
+from .. import images, signals, system
 from ..device_choice import NUMPY, are_few, devices_named, is_numpy, lacks_opencl
 from ..errors import DeviceError, ReadError, without_secrets
 from ..files import urls
-from ..files.messages import as_error, quoted_if_odd
+from ..files.messages import Events, as_error, quoted_if_odd, tell
 from ..files.sources import Identity
-from ..files.standard_streams import Events, tell
 from ..files.urls import Url, is_url, place
 from ..images import extensions, suffix_of
 from ..output.modes import FOLDER
@@ -220,7 +219,7 @@ def handle_folder(source: Tree | Files, target: str, options: CommandOptions) ->
         verify=options.verify or 0,
         masks=options.masks,
     )
-    startup.resume_collector()
+    system.resume_collector()
     urls.retries = options.retries or 0
     urls.interrupted.clear()
     remark(*recipe.mode.cautions(recipe.scale), quiet=options.quiet)
@@ -262,7 +261,7 @@ def _executors(
     if all(map(options.recipe.is_open, wanted.devices)) and are_few(samples):
         wanted = wanted._replace(devices=[NUMPY] * len(wanted.devices))
     if not wanted.processes:
-        from ..folders.progress import tell_of_compiling
+        from ..folders.report import tell_of_compiling
 
         tell_of_compiling(quiet=options.quiet)
         verbose = 0 if options.quiet else options.verbose
@@ -331,7 +330,7 @@ def _outcome_line(outcome: Outcome) -> str:
 
 def _watch(run: FolderRun, executors: list[Workers], where: str, options: CommandOptions) -> int:
     from ..folders.jobs import MOST_FAILURES
-    from ..folders.progress import Progress
+    from ..folders.report import Progress
 
     began = time.monotonic()
     progress = Progress(run.found.files * (2 if run.recipe.span == FOLDER else 1), quiet=options.quiet)

@@ -21,8 +21,7 @@ from .. import device_choice, images, system
 from ..errors import DeviceError, ImageError, ParameterError, ReadError, TooLargeError, WriteError
 from ..files import sources
 from ..files.atomic import refuse_inputs, remove_leftovers_beside
-from ..files.messages import as_error, shown
-from ..files.standard_streams import Events
+from ..files.messages import Events, as_error, shown
 from ..files.urls import is_url
 from ..output.modes import STACK
 from ..text import sides_text, text_table
@@ -38,9 +37,9 @@ if TYPE_CHECKING:
     from ..folders.cluster import ClusterWorkers
     from ..folders.jobs import Outcome
     from ..images import Pages, Picture
-    from ..work.done import Done
     from ..work.opened import Frame, Opened
     from ..work.output_file import Share
+    from ..work.recipe import Done
     from .filters import CommandOptions
 
 
@@ -56,7 +55,7 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
     is_open = options.recipe.is_open(options.device) and not (options.profile or options.save_stages)
     options.asked = options.device
     options.device = device_for(options.device, options.recipe, size, verbose=options.verbose)
-    from ..folders.progress import tell_of_compiling
+    from ..folders.report import tell_of_compiling
 
     options.check_for_file(source, target)
     options.recipe = options.recipe.fitting(source, target)
@@ -169,7 +168,7 @@ def _workers(options: CommandOptions) -> Iterator[ClusterWorkers | None]:
 
 def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outcome, too_large: str) -> None:
     """Filter a picture that is larger than the memory strip by strip; raises TooLargeError if it cannot be."""
-    from ..folders.progress import Progress
+    from ..folders.report import Progress
     from ..work.large import LargeFile
 
     with _workers(options) as workers:
@@ -287,7 +286,7 @@ def _make_and_tell(
     opened: Opened, target: str, files: Sequence[Identity | None], options: CommandOptions, share: Share | None
 ) -> tuple[Done, str]:
     """Filter a picture, or pages one by one or by ``share``; return the device, too. ``files`` are all inputs."""
-    from ..folders.progress import Progress
+    from ..folders.report import Progress
     from ..work.output_file import make_output
 
     recipe, progress = opened.recipe, Progress(1, quiet=True)

@@ -124,7 +124,7 @@ def spectrum_of_sources(
     """
     from ..folders.jobs import Files
     from ..folders.mean_spectrum import mean_spectrum, opened, pixel_of
-    from ..folders.progress import Progress
+    from ..folders.report import Progress
     from ..region import area_of
     from ..work.missing import Missing, unmeasured
     from ..work.opened import spectrum_of

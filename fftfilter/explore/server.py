@@ -21,8 +21,7 @@ from aiohttp import web
 
 from ..errors import FftfilterError, ParameterError, TooLargeError
 from ..files.messages import quoted_if_odd
-from .answers import Answers
-from .live import Live, line_of
+from .answers import Answers, Live, line_of
 from .request import DRAWN, LONGEST, Request, found, page_of, peaks, read, steps, whole_of
 from .saving import Progress, applied, downloaded, keep_mask, save
 from .session import Folder, RefusedError, Worker

@@ -2,12 +2,11 @@
 
     content(source) -> bytes  ...  store(target, parts, times)
 
-    sources.py            all bytes of a file, a URL or standard input
-    atomic.py             outputs that appear whole or not at all; leftovers of killed runs
-    folder.py             folders that are held open, so that no link leads elsewhere
-    urls.py               files behind URLs, through fsspec; which names from outside are names
-    standard_streams.py   standard input, output and error, which may be closed or full
-    messages.py           texts of errors about files: name, cause, way out
+    sources.py     all bytes of a file, a URL or standard input
+    atomic.py      outputs that appear whole or not at all; leftovers of killed runs
+    folder.py      folders that are held open, so that no link leads elsewhere
+    urls.py        files behind URLs, through fsspec; which names from outside are names
+    messages.py    standard input, output and error, which may be closed or full; texts of errors about files
 
 Only the messages know that these are images.
 """

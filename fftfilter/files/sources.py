@@ -17,8 +17,7 @@ from ..errors import ParameterError, ReadError, TooLargeError
 from ..system import free_memory, lacking
 from . import urls
 from .folder import located
-from .messages import FileName, as_error, shown
-from .standard_streams import STANDARD_STREAM, open_stream
+from .messages import STANDARD_STREAM, FileName, as_error, open_stream, shown
 
 Identity = tuple[int, int]  # the device and inode of a file, which are the same for all its names
 Times = tuple[int, int]  # when a file was last read and changed, in nanoseconds

@@ -22,7 +22,7 @@ from ..files.messages import quoted_if_odd
 from ..files.sources import is_drawn_mask
 from ..files.urls import Url, place
 from ..images.formats import extension_of
-from ..work.done import Done
+from ..work.recipe import Done
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak

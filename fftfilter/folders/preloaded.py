@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 from importlib import import_module
 
-from .. import startup
+from .. import system
 
 # Modules that functions import on first use, and those that import all the rest. NumPy is first, near the bottom of the
 # stack: Python takes memory and frees it for each call across the end of a block of the stack, and among nested imports
@@ -20,8 +20,8 @@ MODULES = (
     *("fftfilter.images.plain_formats", "fftfilter.images.reading", "fftfilter.images.writing"),
 )
 
-startup.pause_collector()
-startup.limit_openblas()
+system.pause_collector()
+system.limit_openblas()
 for name in MODULES:
     import_module(name)
 gc.freeze()  # later collections skip all that is here, so that forks share it

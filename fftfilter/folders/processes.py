@@ -24,7 +24,7 @@ from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import device_choice, signals, startup, system
+from .. import device_choice, signals, system
 from ..errors import ProcessError, WriteError
 from ..system import cores
 from .jobs import DeviceLostError, Job, Outcome, Settings, Survey
@@ -258,7 +258,7 @@ def _begin(variables: dict[str, str], path: list[str]) -> None:
     if system.POCL_WORKERS in variables:
         # PoCL would pin the only worker of every process to the same core.
         os.environ.pop("POCL_AFFINITY", None)
-    startup.resume_collector()
+    system.resume_collector()
     device_choice.tell = lambda _: None  # the process that started this one says it
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

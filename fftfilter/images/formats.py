@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ParameterError, WriteError
 from ..files.atomic import is_special
-from ..files.messages import FileName, quoted_if_odd, shown
-from ..files.standard_streams import STANDARD_STREAM
+from ..files.messages import STANDARD_STREAM, FileName, quoted_if_odd, shown
 
 if TYPE_CHECKING:
     from .picture import Picture

@@ -15,8 +15,7 @@ from typing import BinaryIO
 
 from ..errors import ParameterError, ReadError, SeveralPagesError, TooLargeError, pip_install
 from ..files import sources, urls
-from ..files.messages import FileName, as_error, shown
-from ..files.standard_streams import STANDARD_STREAM
+from ..files.messages import STANDARD_STREAM, FileName, as_error, shown
 from . import plain_formats
 from .formats import BY_LIBRARY, JPEG2000_STARTS, JPEG_START, JPEG_XL_STARTS, PNG_START, is_zarr
 from .pages import ALL, NO_STRIPS, Asked, Pages, PaletteRule

@@ -19,9 +19,8 @@ import numpy as np
 from ..errors import ParameterError, TooLargeError, WriteError
 from ..files import urls
 from ..files.atomic import Parts, Spare, is_special, refuse_inputs, refuse_unwritable, store
-from ..files.messages import FileName, as_error, first_line, quoted_if_odd, shown
+from ..files.messages import STANDARD_STREAM, FileName, as_error, first_line, quoted_if_odd, shown
 from ..files.sources import Times, identity
-from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
 from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, check_fits, is_zarr, misfit, suffix_of
 from .picture import CLEAR, F32, MAXVAL_OF, U8, U16, WHITE, Depth, Picture, Samples, refuse_missing, samples_of

@@ -2,9 +2,9 @@
 
     Recipe -> open_input -> Opened -> make_output: Frame -> filter_frames -> a whole file -> compared, if asked for
 
-    recipe.py       all that decides an output's bytes, and the methods: those of Filter, ImageJ's dialog and descreen
+    recipe.py       all that decides an output's bytes, and the methods: those of Filter, ImageJ's dialog and descreen;
+                    the result for a file
     saved.py        a recipe in a file or in metadata: the arguments of a command; `apply` parses them
-    done.py         the result for a file
     opened.py       an input with the transfer function for its pixels and its waves, and how frames are filtered
     missing.py      which pixels of a file are missing
     volumes.py      pages that are filtered together, along z or time

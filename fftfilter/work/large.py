@@ -25,9 +25,9 @@ from ..output.modes import MODES, STACK, check_scale, scale_of
 from ..output.ramp import Gray
 from ..text import bytes_of
 from ..transfer.product import EDGES, grid_with
-from .done import Done
 from .opened import Frame, Opened, cautions_on_missing, for_pixels_of
 from .output_file import folder_of, sink_of, too_large
+from .recipe import Done
 
 if TYPE_CHECKING:
     from collections.abc import Callable

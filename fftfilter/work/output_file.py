@@ -27,10 +27,9 @@ from ..images.formats import FORMATS, ZARR
 from ..images.pages import PALETTES, hdu_of
 from ..memory import WAITING_BYTES
 from ..output.modes import EACH, STACK, scale_of
-from .done import Done
 from .missing import Missing
 from .opened import Made, filter_frames, largest, open_input
-from .recipe import Recipe
+from .recipe import Done, Recipe
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

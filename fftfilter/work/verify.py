@@ -18,8 +18,7 @@ import numpy as np
 from .. import images, memory
 from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
-from ..files.messages import FileName, shown
-from ..files.standard_streams import STANDARD_STREAM
+from ..files.messages import STANDARD_STREAM, FileName, shown
 from ..filters import Filter, ratio
 from ..images import Depth
 from ..images.formats import FORMATS

@@ -641,7 +641,7 @@ def test_the_quick_end_of_the_process_leaves_nothing_out(name):
 def test_an_interrupt_while_the_program_loads_is_quiet():
     code = (
         "import os, sys, fftfilter.__main__ as program\n"
-        "program.startup.limit_openblas = lambda: os.kill(os.getpid(), 2)\n"
+        "program.system.limit_openblas = lambda: os.kill(os.getpid(), 2)\n"
         "sys.argv = ['fftfilter', '--version']\n"
         "program.main()"
     )

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 import pytest
 
 from fftfilter.device import opencl
-from fftfilter.folders import progress
+from fftfilter.folders import report
 
 
 class Terminal(io.StringIO):
@@ -25,25 +25,25 @@ def _nobody_is_told(monkeypatch):
 
 def test_a_line_is_shown_while_it_takes_long_and_taken_away(monkeypatch):
     monkeypatch.setattr("sys.stderr", Terminal())
-    monkeypatch.setattr(progress, "COMPILING_SECONDS", 0)
-    progress.tell_of_compiling(quiet=False)
+    monkeypatch.setattr(report, "COMPILING_SECONDS", 0)
+    report.tell_of_compiling(quiet=False)
     with opencl.while_building():
         while not sys.stderr.getvalue():
             time.sleep(0.001)
-    assert sys.stderr.getvalue() == "\r\x1b[K" + progress.COMPILING + "\r\x1b[K"
+    assert sys.stderr.getvalue() == "\r\x1b[K" + report.COMPILING + "\r\x1b[K"
 
 
 def test_nothing_is_said_of_what_was_compiled_before(monkeypatch):
     monkeypatch.setattr("sys.stderr", Terminal())
-    monkeypatch.setattr(progress, "COMPILING_SECONDS", 1000)
-    progress.tell_of_compiling(quiet=False)
+    monkeypatch.setattr(report, "COMPILING_SECONDS", 1000)
+    report.tell_of_compiling(quiet=False)
     with opencl.while_building():
         pass
-    assert progress.COMPILING not in sys.stderr.getvalue()
+    assert report.COMPILING not in sys.stderr.getvalue()
 
 
 def test_no_line_is_shown_if_quiet_or_without_a_terminal(monkeypatch):
     for stream, quiet in ((Terminal(), True), (io.StringIO(), False)):
         monkeypatch.setattr("sys.stderr", stream)
-        progress.tell_of_compiling(quiet=quiet)
+        report.tell_of_compiling(quiet=quiet)
         assert opencl.while_building is nullcontext

@@ -14,7 +14,7 @@ from PIL import Image
 
 from fftfilter import Filter, filter_stack, images, transfer
 from fftfilter.errors import ParameterError, TooLargeError
-from fftfilter.explore.live import line_of
+from fftfilter.explore.answers import line_of
 from fftfilter.explore.shown import GRAYS
 from fftfilter.missing import filled
 from tests.explore.conftest import PATIENCE, answer_on, request_for, result_on, unpacked

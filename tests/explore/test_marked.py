@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from fftfilter import images
-from fftfilter.explore.marked import MOST_NUMBERS, MOST_SHAPES, Marked
+from fftfilter.explore.request import MOST_NUMBERS, MOST_SHAPES, Marked
 from tests.explore.conftest import answer_on, request_for
 
 SOFT = request_for(radius="8px", output="keep")

@@ -15,7 +15,7 @@ from PIL import Image
 
 from fftfilter.commands.explore import explore
 from fftfilter.explore import server
-from fftfilter.explore.live import LARGEST
+from fftfilter.explore.answers import LARGEST
 from fftfilter.explore.server import IDLE, MOST, PAGE
 from fftfilter.explore.session import Folder, Session
 from fftfilter.transfer.units import Radius

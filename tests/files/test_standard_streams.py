@@ -16,7 +16,7 @@ from tests.helpers import needs_posix
 COMMAND = """
 import sys
 from fftfilter.errors import FftfilterError
-from fftfilter.files.standard_streams import guarded
+from fftfilter.files.messages import guarded
 code = 0
 with guarded():
     try:
@@ -110,7 +110,7 @@ def test_a_closed_standard_input_fails_when_it_is_read(tmp_path):
 
 def test_the_streams_come_back():
     code = (
-        "import sys; from fftfilter.files.standard_streams import guarded\n"
+        "import sys; from fftfilter.files.messages import guarded\n"
         "before = sys.stdin, sys.stdout, sys.stderr\n"
         "with guarded(): print(sys.stdout is before[1], sys.stderr is before[2])\n"
         "print((sys.stdin, sys.stdout, sys.stderr) == before)"
