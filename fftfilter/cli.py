@@ -22,8 +22,8 @@ from . import __distribution__, __version__, device_choice, signals
 from .errors import FftfilterError, TooLargeError, code_of, install_opencl, pip_install, without_secrets
 from .files.messages import Events, guarded, tell
 
-# The commands beside the filters, each in the module of its name.
-OTHERS = ("apply", "bench", "devices", "engines", "explore", "peaks", "spectrum")
+# The commands beside the filters, each with its module.
+OTHERS = {name: name for name in ("apply", "bench", "devices", "explore", "peaks", "spectrum")} | {"engines": "devices"}
 # Values that messages shorten: a long number, and a quoted value that is not a path.
 _LONG = r"\d{61,}|(?<=')[^\s'/\\]{61,}(?=')"
 
@@ -109,7 +109,7 @@ class Cli(click.Group):
 
 
 def _command(name: str) -> click.Command:
-    command: click.Command = getattr(import_module(f".commands.{name}", __package__), name)
+    command: click.Command = getattr(import_module(f".commands.{OTHERS[name]}", __package__), name)
     return command
 
 

@@ -1,13 +1,27 @@
-"""``devices``: list the OpenCL devices, the one that is chosen and why, and problems; or check all of a device."""
+"""``devices``: list the OpenCL devices, which one is taken and why, and problems with the line that repairs each.
+
+Or check all of a device. And ``engines``: print the catalogue of FFT algorithms.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ..errors import DeviceError, FftfilterError, RefusedError, VerifyError
+from .. import device_choice
+from ..errors import DeviceError, FftfilterError, RefusedError, VerifyError, check_option, install_opencl
 from .options import GroupedOption, device_option, trace_option
+
+if TYPE_CHECKING:
+    from ..device.launcher import MakePipeline
+    from ..device.opencl import Device
+    from ..staged.algorithms import Entry
+
 
 BYTES = ("local memory", "global memory", "largest allocation")
 
@@ -39,26 +53,24 @@ def devices(*, device: str | None, checked: str | None, as_json: bool) -> None:
             raise click.UsageError("--check prints text: leave --json out")
         _check(checked or device)
         return
-    from .. import device_choice
     from ..fused import fused
-    from ..work import diagnosis
 
-    found = [diagnosis.describe(each) for each in device_choice.devices()]
+    found = [describe(each) for each in device_choice.devices()]
     index = None
     try:
         taken = device_choice.choose(device)
         index, why = taken.index, device_choice.why_chosen(device, taken)
     except FftfilterError as error:
         why = str(error)
-    wrong = diagnosis.problems(fused)
+    wrong = problems(fused)
     if as_json:
         import json
 
-        problems = [problem._asdict() for problem in wrong]
-        click.echo(json.dumps({"devices": found, "chosen": index, "why": why, "problems": problems}, indent=2))
+        listed = [problem._asdict() for problem in wrong]
+        click.echo(json.dumps({"devices": found, "chosen": index, "why": why, "problems": listed}, indent=2))
     else:
         for each in found:
-            click.echo(_text(each, why if each["index"] == index else None))
+            click.echo(_text_of_device(each, why if each["index"] == index else None))
         for problem in wrong:
             click.echo(f"problem: {problem.what}\n   repair: {problem.repair}")
     if index is None:
@@ -69,15 +81,14 @@ def devices(*, device: str | None, checked: str | None, as_json: bool) -> None:
 
 def _check(wanted: str | None) -> None:
     """Print the facts of a device, then a row for each form; raises VerifyError if one is wrong."""
-    from ..device_choice import choose, open_opencl
     from ..output.rounding import NOISE
     from ..work import device_check
 
     try:
-        device = open_opencl(wanted)
+        device = device_choice.open_opencl(wanted)
     except RefusedError:  # a wrong device is what the report is for
-        device = choose(wanted)
-    click.echo(f"{device_check.facts(device)}\n\n{device_check.HEADER}")
+        device = device_choice.choose(wanted)
+    click.echo(f"{device_check.facts(device, describe(device))}\n\n{device_check.HEADER}")
     rows = []
     for told in device_check.check(device):
         if isinstance(told, device_check.Row):
@@ -97,7 +108,7 @@ def _check(wanted: str | None) -> None:
         )
 
 
-def _text(described: dict[str, Any], why: str | None) -> str:
+def _text_of_device(described: dict[str, Any], why: str | None) -> str:
     """Return a device as lines: its name, then its properties."""
     lines = [f"{described['index']}  {described['name']}" + (f"   <- taken ({why})" if why else "")]
     for key, value in described.items():
@@ -119,3 +130,177 @@ def _bytes(number: int) -> str:
     units = ("bytes", "KiB", "MiB", "GiB", "TiB")
     power = min(max(number.bit_length() - 1, 0) // 10, len(units) - 1)
     return f"{number / 1024**power:.4g} {units[power]}"
+
+
+# OpenCL's bits of a device's type
+TYPES = {"GPU": 4, "CPU": 2, "ACCELERATOR": 8}
+
+
+class Driver(NamedTuple):
+    """A driver: its library, the file that announces it to OpenCL, and a part of its platform's name."""
+
+    file_name: str
+    icd: str
+    vendor: str
+
+
+DRIVERS = (
+    Driver("libnvidia-opencl.so.1", "nvidia.icd", "NVIDIA"),
+    Driver("libamdocl64.so", "amdocl64.icd", "AMD"),
+    Driver("libigdrcl.so", "intel.icd", "Intel"),
+)
+
+
+class Problem(NamedTuple):
+    """Something that keeps a device from being used, and the line that repairs it."""
+
+    what: str
+    repair: str
+    device: int | None = None
+    """The index of a device that cannot be used."""
+
+
+def describe(device: Device) -> dict[str, Any]:
+    """Return a device's name, driver and limits; bytes as numbers."""
+    raw = device.cl_device
+    return {
+        "index": device.index,
+        "name": device.name,
+        "platform": device.platform,
+        "platform version": raw.platform.version.strip(),
+        "driver": raw.driver_version.strip(),
+        "type": ", ".join(name for name, bit in TYPES.items() if raw.type & bit),
+        "OpenCL": raw.version.strip(),
+        "compute units": raw.max_compute_units,
+        "work-item dimensions": raw.max_work_item_dimensions,
+        "work-item sizes": list(raw.max_work_item_sizes),
+        "work-group size": raw.max_work_group_size,
+        "local memory": raw.local_mem_size,
+        "global memory": raw.global_mem_size,
+        "largest allocation": raw.max_mem_alloc_size,
+        "fp64": device.fp64,
+        "repaired": device.repaired,
+    }
+
+
+def ways_out() -> str:
+    """Return what gives a machine an OpenCL device that builds programs."""
+    install = install_opencl()
+    ways = (
+        "install the OpenCL driver of the GPU's vendor, or for the CPU a system package (Debian, Ubuntu: "
+        "apt install pocl-opencl-icd)"
+    )
+    if "[pocl]" not in install:  # nor has pip Intel's
+        return ways
+    return (
+        f"{install}; or {ways}, or pip install intel-opencl-rt intel-cmplr-lib-rt and set OCL_ICD_VENDORS to a folder "
+        "with a file intel.icd that holds the path of their lib/libintelocl.so"
+    )
+
+
+def problems(make_pipeline: MakePipeline, drivers: Iterable[Driver] = DRIVERS) -> list[Problem]:
+    """Return what is wrong, most serious first; checks every device but simulators with a small filter.
+
+    ``drivers`` are those that are looked for.
+    """
+    found = []
+    if not device_choice.devices():
+        # A folder that is not there hides the drivers of pip, too.
+        given = os.environ.get("OCL_ICD_VENDORS")
+        unset = f"unset OCL_ICD_VENDORS, which is {given}; or " if given else ""
+        found.append(Problem("no OpenCL platform has a device", unset + ways_out()))
+    for device in device_choice.devices():
+        if device.is_simulator:
+            continue
+        try:
+            device_choice.open_opencl(device.index, make_pipeline)
+        except FftfilterError as error:
+            what, repair = str(error), "update its driver"
+            if "cannot be used: PoCL " in what:  # it lacks something, and the error ends with what helps
+                what, _, repair = what.rpartition(": ")
+            elif "PoCL" in device.cl_device.platform.version:
+                repair = ways_out()
+            found.append(Problem(what, repair, device.index))
+    return found + _unannounced_drivers(drivers)
+
+
+def _unannounced_drivers(drivers: Iterable[Driver]) -> list[Problem]:
+    """Return drivers that are installed while OpenCL has no platform of theirs."""
+    platforms = {device.platform for device in device_choice.devices()}
+    found = []
+    for library, icd, vendor in drivers:
+        if any(vendor in platform for platform in platforms) or not device_choice.loads(library):
+            continue
+        folder = Path(device_choice.vendors())
+        repair = f"mkdir -p {folder} && echo {library} > {folder / icd}"
+        if (folder / icd).exists():
+            repair = f"check that {folder / icd} holds {library}, and that the driver sees its device"
+        found.append(Problem(f"the driver {library} is installed, but its platform does not appear", repair))
+    return found
+
+
+WIDTH = 100
+FUSED: dict[str, Any] = {
+    "name": "fused",
+    "title": "The default: the whole filter in four steps, a plain FFT in two",
+    "idea": "each step does several of the book's and keeps between them what fits on the chip; real images are "
+    "transformed as real, and frequencies that the filter removes are not computed",
+    "radix": "mixed, by the factors of the length; other lengths by Bluestein's chirp-z",
+    "trips": "four steps; small images, and all on a CPU, in one launch",
+    "limits": "single precision; no intermediate results",
+    "source": "docs/fused.md, fftfilter/fused/cpu/pipeline.py and fftfilter/fused/gpu/pipeline.py",
+    "options": {},
+}
+NUMPY: dict[str, Any] = {
+    "name": "numpy",
+    "title": "The whole filter, or a plain FFT, without OpenCL",
+    "idea": "scipy.fft, where it is installed and the image is large, or numpy.fft transforms real rows, then the "
+    "columns that the filter changes; it takes the place of the others where no OpenCL device works",
+    "radix": "mixed, by the factors of the length; other lengths by Bluestein's chirp-z",
+    "trips": "none: arrays in the memory of this machine",
+    "limits": "several times slower than fused; no intermediate results",
+    "source": "fftfilter/plain.py",
+    "options": {},
+}
+
+
+@click.command()
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@GroupedOption("--json", "as_json", is_flag=True, help="Print the catalogue as JSON.")
+@trace_option
+def engines(names: tuple[str, ...], as_json: bool) -> None:
+    """List the FFT algorithms: idea, radix, trips, limits and source.
+
+    Trips are those through global memory. Filters take each as --engine, and fftfilter.fft in Python as algorithm=,
+    with its options.
+
+    \b
+    Example: fftfilter engines
+             fftfilter engines stockham pease
+    """
+    from ..staged import algorithms
+
+    catalogue = [algorithms.Entry(**FUSED), algorithms.Entry(**NUMPY), *algorithms.catalogue()]
+    for name in names:
+        check_option("engine", name, [entry.name for entry in catalogue])
+    entries = [entry for entry in catalogue if not names or entry.name in names]
+    if as_json:
+        import json
+
+        click.echo(json.dumps([entry._asdict() for entry in entries], indent=2))
+    else:
+        click.echo("\n\n".join(map(_text_of_engine, entries)))
+
+
+def _text_of_engine(entry: Entry) -> str:
+    """Return an algorithm as a title and labeled paragraphs."""
+    paragraphs = {label: getattr(entry, label.lower()) for label in ("Idea", "Radix", "Trips", "Limits")}
+    if entry.options:
+        # Without a default that is a value, an option is its name alone.
+        options = (name if usual is None else f"{name}={usual}" for name, usual in entry.options.items())
+        paragraphs["Options"] = ", ".join(options)
+    paragraphs["Source"] = entry.source
+    lines = [f"{entry.name}: {entry.title}"]
+    for label, text in paragraphs.items():
+        lines += textwrap.wrap(text, WIDTH, initial_indent=f"   {label:<9}", subsequent_indent=" " * 12)
+    return "\n".join(lines)

@@ -12,7 +12,6 @@
     large.py        pictures that do not fit into memory, strip by strip, and `filter_large`
     verify.py       the reference in float64; an output, read back and compared with it
     device_check.py every engine and form on a device, beside the reference
-    diagnosis.py    this machine's OpenCL: its devices, what is wrong, and the line that repairs it
 
 A folder's batch takes the same steps, with several files under way at once.
 """

@@ -9,7 +9,7 @@ floor (``output/rounding.py``) has to lie above the largest of these.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -38,7 +38,6 @@ from ..staged import algorithms
 from ..staged.pipeline import StagedPipeline, Transform
 from ..transfer import Transfer, highpass, mask, notch, reference
 from ..transfer.product import Edges, grid_with
-from . import diagnosis
 
 Size = tuple[int, int]
 Try = Callable[[Launcher, Size], "Found"]
@@ -97,13 +96,13 @@ class Row(NamedTuple):
 HEADER = f"{'form':<40} {'precision':<9} {'error':<9} {'left':<9} {'verdict':<7} worst picture"
 
 
-def facts(device: Device) -> str:
+def facts(device: Device, properties: Mapping[str, Any]) -> str:
     """Return what a report of a fault needs to say of this machine and a device, as lines."""
     described = {
         "fftfilter": f"{__version__}, Python {platform.python_version()}, {platform.platform()}",
         "packages": ", ".join(f"{name} {version(name)}" for name in ("pyopencl", "numpy")),
         "device": f"{device.index} {device.name}",
-        **{name: value for name, value in diagnosis.describe(device).items() if name not in ("index", "name")},
+        **{name: value for name, value in properties.items() if name not in ("index", "name")},
     }
     try:
         error = selftest.measure(device, fused)

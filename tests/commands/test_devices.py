@@ -9,10 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 from fftfilter import device_choice
+from fftfilter.commands import devices
 from fftfilter.commands.devices import _bytes
 from fftfilter.errors import DeviceError
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
-from fftfilter.work import device_check, diagnosis
+from fftfilter.work import device_check
 
 
 class Wrong(FusedCpuPipeline):
@@ -78,7 +79,7 @@ def test_problems_are_told_with_their_repair_and_no_device_is_exit_code_3(run, m
 
     monkeypatch.setattr(device_choice, "devices", tuple)
     monkeypatch.setattr(device_choice, "choose", none)
-    monkeypatch.setattr(diagnosis, "problems", lambda _: [diagnosis.Problem("no driver", "apt install one")])
+    monkeypatch.setattr(devices, "problems", lambda _: [devices.Problem("no driver", "apt install one")])
     code, out, err = run("devices", "--device", "gpu", *(["--json"] if as_json else []))
     assert (code, err) == (3, "fftfilter: no OpenCL device gpu: install one\n")
     if as_json:
@@ -91,7 +92,7 @@ def test_problems_are_told_with_their_repair_and_no_device_is_exit_code_3(run, m
 
 def test_a_device_that_is_taken_and_cannot_be_used_is_exit_code_3(run, monkeypatch):
     taken = device_choice.choose(None)
-    monkeypatch.setattr(diagnosis, "problems", lambda _: [diagnosis.Problem("it fails", "update it", taken.index)])
+    monkeypatch.setattr(devices, "problems", lambda _: [devices.Problem("it fails", "update it", taken.index)])
     code, out, err = run("devices")
     assert (code, err) == (3, f"fftfilter: {taken.name}: it is taken, and cannot be used: see its problem above\n")
     assert out.decode().endswith("problem: it fails\n   repair: update it\n")
@@ -100,10 +101,10 @@ def test_a_device_that_is_taken_and_cannot_be_used_is_exit_code_3(run, monkeypat
 def test_a_device_is_told_line_by_line(run, monkeypatch):
     found = {"index": 2, "name": "abacus", "fp64": False, "half": True, "sizes": [3, 4], "local memory": 2048}
     monkeypatch.setattr(device_choice, "devices", lambda: [found | {"missing": None}, found | {"index": 3}])
-    monkeypatch.setattr(diagnosis, "describe", dict)
+    monkeypatch.setattr(devices, "describe", dict)
     monkeypatch.setattr(device_choice, "choose", lambda _: SimpleNamespace(index=2))
     monkeypatch.setattr(device_choice, "why_chosen", lambda *_: "the only one")
-    monkeypatch.setattr(diagnosis, "problems", lambda _: [])
+    monkeypatch.setattr(devices, "problems", lambda _: [])
     text = run("devices")[1].decode()
     first, second = text.split("\n\n", 1)
     assert first.splitlines() == [

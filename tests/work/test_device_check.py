@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fftfilter
+from fftfilter.commands.devices import describe
 from fftfilter.device.launcher import Launcher
 from fftfilter.device_choice import choose
 from fftfilter.errors import BuildError
@@ -182,14 +183,14 @@ def test_a_row_has_its_numbers_under_the_heads_of_the_columns():
 def test_a_report_has_the_error_of_the_self_test_or_why_there_is_none(monkeypatch):
     monkeypatch.setattr(device_check.selftest, "measure", lambda *_: 0.00126)
     device = choose()
-    lines = dict(line.split(maxsplit=1) for line in device_check.facts(device).splitlines())
+    lines = dict(line.split(maxsplit=1) for line in device_check.facts(device, describe(device)).splitlines())
     assert lines["self-test"] == "relative error 1.3e-03, at most 1e-02 is right"
     assert lines["device"] == f"{device.index} {device.name}"
     assert lines["fp64"] == "True"
     assert lines["fftfilter"].startswith(f"{fftfilter.__version__}, Python 3.")
     assert ("repaired" in lines) == (device.repaired is not None)
     monkeypatch.setattr(device_check.selftest, "measure", refused)
-    assert f"{'self-test':<20} it cannot build: no compiler" in device_check.facts(device).splitlines()
+    assert f"{'self-test':<20} it cannot build: no compiler" in device_check.facts(device, {}).splitlines()
 
 
 def test_what_a_device_is_given_is_tried_on_large_and_long_sizes_and_the_rest_on_five_small_ones():
