@@ -20,8 +20,8 @@ import numpy as np
 import pyopencl as cl
 
 from fftfilter.arrays import Array
+from fftfilter.bench import Cell, Lines, Stats, Table
 from fftfilter.bench.measure import MS, Setting, ratio, relative_error
-from fftfilter.bench.tables import Cell, Lines, Stats, Table
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import RefusedError
 from fftfilter.output.rounding import Difference

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fftfilter.bench.tables import Lines, Stats, Table
+from fftfilter.bench import Lines, Stats, Table
 from fftfilter.errors import WriteError
 from fftfilter.folders.cluster import LOCAL, ClusterWorkers, check_address, connect
 from fftfilter.folders.jobs import Job, Outcome, Settings, Tree
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
+    from fftfilter.bench import Cell
     from fftfilter.bench.measure import Setting
-    from fftfilter.bench.tables import Cell
 
 # Different pictures; further files are links to them.
 _PICTURES = 16

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fftfilter.bench.papers import pair, size_option
-from fftfilter.commands.bench import benchmark_command
+from fftfilter.commands.bench import benchmark_command, pair, size_option
 from fftfilter.errors import FftfilterError
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
+from fftfilter.bench import Lines, Stats, Table
 from fftfilter.bench.measure import SPREAD, images
-from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import RefusedError
 
 from .command import benchmark_command, main, size_option
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Page
 
+    from fftfilter.bench import Cell
     from fftfilter.bench.measure import Setting
-    from fftfilter.bench.tables import Cell
 
     Shape = tuple[int, int]
 

@@ -19,8 +19,8 @@ import click
 import numpy as np
 
 from fftfilter import images
+from fftfilter.bench import Lines, Stats, Table
 from fftfilter.bench.measure import SPREAD, ratio
-from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import RefusedError
 from fftfilter.images import Picture
 from fftfilter.transfer import highpass

@@ -7,8 +7,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fftfilter import transfer
+from fftfilter.bench import Lines, Table
 from fftfilter.bench.measure import MS, SPREAD, ratio
-from fftfilter.bench.tables import Lines, Table
 
 from .beside import in_turn, shown_size
 from .command import benchmark_command, main, size_option

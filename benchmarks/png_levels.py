@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 from PIL import Image
 
+from fftfilter.bench import Lines, Stats, Table
 from fftfilter.bench.measure import MS, SPREAD
-from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.images import Coding, Picture
 from fftfilter.images.writing import encode
 from fftfilter.transfer import highpass

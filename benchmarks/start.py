@@ -20,8 +20,8 @@ import click
 import numpy as np
 from PIL import Image
 
+from fftfilter.bench import Lines, Stats, Table
 from fftfilter.bench.measure import MS, SPREAD, ratio
-from fftfilter.bench.tables import Lines, Stats, Table
 from fftfilter.errors import ReadError, RefusedError
 from fftfilter.transfer import highpass
 from fftfilter.transfer.reference import filter_image

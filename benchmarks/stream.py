@@ -8,8 +8,8 @@ from itertools import repeat
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from fftfilter.bench import Lines, Table
 from fftfilter.bench.measure import MS, SPREAD, check, images, ratio
-from fftfilter.bench.tables import Lines, Table
 from fftfilter.device.launcher import Launcher
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.output.ramp import Stack
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from fftfilter.bench import Stats
     from fftfilter.bench.measure import Setting
-    from fftfilter.bench.tables import Stats
     from fftfilter.filters import Filter
 
     Array = np.ndarray[Any, Any]

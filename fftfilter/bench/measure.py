@@ -24,7 +24,7 @@ from ..staged import algorithms
 from ..staged.pipeline import Transform
 from ..transfer import Transfer
 from ..transfer.reference import filter_image
-from .tables import Lines, Stats, Table
+from . import Lines, Stats, Table
 
 MS = 1e3  # milliseconds in a second
 SPREAD = "\u00b1 is half the distance between the quartiles."

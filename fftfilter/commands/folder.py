@@ -426,10 +426,10 @@ def _left_out(survey: Survey) -> list[str]:
 
 def _dry_run(run: FolderRun, devices: list[str | None], options: CommandOptions) -> int:
     """Print one line per file, then the device and the most memory that a picture takes on it."""
-    from ..folders.dry_run import steps
+    from ..folders.report import dry_run
 
     code = 0
-    for step in steps(run, devices, options.cluster, quiet=options.quiet):
+    for step in dry_run(run, devices, options.cluster, quiet=options.quiet):
         if isinstance(step, str):
             click.echo(step)
         else:

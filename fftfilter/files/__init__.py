@@ -2,9 +2,9 @@
 
     content(source) -> bytes  ...  store(target, parts, times)
 
-    sources.py     all bytes of a file, a URL or standard input
+    sources.py     all bytes of a file, a URL or standard input; folders that are held open, so that no link leads
+                   elsewhere
     atomic.py      outputs that appear whole or not at all; leftovers of killed runs
-    folder.py      folders that are held open, so that no link leads elsewhere
     urls.py        files behind URLs, through fsspec; which names from outside are names
     messages.py    standard input, output and error, which may be closed or full; texts of errors about files
 

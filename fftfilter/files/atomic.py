@@ -33,9 +33,8 @@ from typing import BinaryIO, cast
 
 from ..errors import ParameterError
 from . import urls
-from .folder import HAS_HANDLES, located
 from .messages import STANDARD_STREAM, FileName, open_stream, shown
-from .sources import Identity, Times, identity
+from .sources import HAS_HANDLES, Identity, Times, identity, located
 
 Parts = Sequence[bytes | memoryview]  # a file's bytes in pieces, in their order
 Spare = Collection[Identity | None]  # files that are not replaced, such as the input, by `sources.identity`

@@ -22,8 +22,8 @@ from .. import images, system
 from ..arrays import MOST_CHANNELS
 from ..errors import DeviceError, FftfilterError, ProcessError, WriteError
 from ..files import sources, urls
-from ..files.folder import Folder, Inside
 from ..files.messages import FileName, as_error, quoted_if_odd
+from ..files.sources import Folder, Inside
 from ..files.urls import is_url
 from ..images.reading import digest_of
 from ..transfer.fitted import NOTHING

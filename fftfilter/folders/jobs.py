@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
 from ..errors import DeviceError, ParameterError, ProcessError, ReadError, TooLargeError, code_of
 from ..files import urls
-from ..files.folder import Folder
 from ..files.messages import quoted_if_odd
-from ..files.sources import is_drawn_mask
+from ..files.sources import Folder, is_drawn_mask
 from ..files.urls import Url, place
 from ..images.formats import extension_of
 from ..work.recipe import Done

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..files import urls
 from ..files.atomic import store
-from ..files.folder import Folder, Inside
+from ..files.sources import Folder, Inside
 
 if TYPE_CHECKING:
     import io

@@ -23,8 +23,8 @@ from .. import images
 from ..errors import DeviceError, ParameterError, ReadError, WriteError
 from ..files import sources
 from ..files.atomic import refuse_inputs, refuse_unwritable, remove_leftovers
-from ..files.folder import Folder
 from ..files.messages import as_error
+from ..files.sources import Folder
 from ..files.urls import Url, file_in, is_name, is_url, of_this_machine, place, refuse_reading_only, split
 from ..images.formats import extension_of
 from ..output.modes import FOLDER

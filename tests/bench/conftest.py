@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fftfilter.bench.tables import HERE, Lines, Stats, Table
+from fftfilter.bench import HERE, Lines, Stats, Table
 
 
 @pytest.fixture

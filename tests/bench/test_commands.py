@@ -11,7 +11,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from fftfilter.bench import papers, tables
+from fftfilter.bench import FORMATS
 from fftfilter.commands.bench import bench, benchmark_command
 
 
@@ -49,7 +49,7 @@ def test_invalid_lengths_and_sizes_are_refused(arguments, advice):
     ],
 )
 def test_what_takes_more_than_the_free_memory_is_refused(monkeypatch, arguments, given, numbers):
-    monkeypatch.setattr(papers, "lacking", lambda taken: 999 if taken > 64 else None)
+    monkeypatch.setattr("fftfilter.commands.bench.lacking", lambda taken: 999 if taken > 64 else None)
     done = CliRunner().invoke(bench, arguments)
     taken = f"{64 * numbers:,}"
     assert done.exit_code == 2
@@ -87,7 +87,7 @@ def test_a_benchmark_is_measured_as_its_options_say():
 @pytest.mark.parametrize("form", ["text", "json", "csv", "markdown"])
 def test_a_table_is_printed_in_the_form_that_is_asked_for(table, form):
     done = CliRunner().invoke(command_of(table, iter([])), [f"--{form}"] if form != "text" else [])
-    assert done.stdout == tables.FORMATS[form](table) + "\n"
+    assert done.stdout == FORMATS[form](table) + "\n"
 
 
 class Terminal(io.StringIO):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fftfilter import __version__
+from fftfilter.bench import Lines, Stats
 from fftfilter.bench import measure as measuring
 from fftfilter.bench.measure import Setting, Times, check, gflops, measure, ratio
-from fftfilter.bench.tables import Lines, Stats
 from fftfilter.device.launcher import Timing
 from fftfilter.errors import RefusedError
 from fftfilter.transfer import highpass

@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from fftfilter.bench import measure, papers
+from fftfilter.bench import HERE, measure
 from fftfilter.bench.measure import Setting, Times
-from fftfilter.bench.papers import BAINVILLE, BOOK, STREAM, engines, sizes, speedup, stages
-from fftfilter.bench.tables import HERE
-from fftfilter.commands.bench import bench
+from fftfilter.commands.bench import BAINVILLE, BOOK, STREAM, bench, engines, sizes, speedup, stages
 from fftfilter.errors import ParameterError
 from fftfilter.staged import algorithms
 
@@ -63,7 +61,7 @@ def test_the_published_figures_are_those_of_the_sources():
 
 
 def test_stages_have_every_step_of_the_book(setting, checked, monkeypatch):
-    monkeypatch.setattr(papers, "SIZES", (1, 64, 1 << 30))
+    monkeypatch.setattr("fftfilter.commands.bench.SIZES", (1, 64, 1 << 30))
     table = filled(setting, stages, engine="book", side=4, transpose=None)
     here = {row["step"]: row for row in table.rows if row["hardware"] == HERE}
     assert set(BOOK.rows) <= set(here)
@@ -106,7 +104,7 @@ def test_sizes_stand_beside_the_published_ones(checked):
 
 
 def test_sizes_end_where_a_run_is_too_slow(setting, monkeypatch):
-    monkeypatch.setattr(papers, "TOO_SLOW", 0.0)
+    monkeypatch.setattr("fftfilter.commands.bench.TOO_SLOW", 0.0)
     table = filled(setting, sizes, largest=256, engine="stockham")
     assert [row["N"] for row in table.rows if row["hardware"] == HERE] == [64]
     assert table.notes[-1] == (
@@ -135,7 +133,7 @@ def test_engines_are_sorted_by_their_ratio_to_the_fastest(checked):
 
 
 def test_an_engine_that_is_too_slow_is_left_out_at_larger_sizes(setting, monkeypatch):
-    monkeypatch.setattr(papers, "TOO_SLOW", 0.0)
+    monkeypatch.setattr("fftfilter.commands.bench.TOO_SLOW", 0.0)
     table = filled(setting, engines, shapes=[(4, 4), (8, 8)], names=("book",))
     assert [row["size"] for row in table.rows] == ["4 x 4"]
     assert table.notes[-1] == "Left out where a smaller size took more than 0 s: book."

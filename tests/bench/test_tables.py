@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from fftfilter.bench import tables
-from fftfilter.bench.tables import HERE, Lines, Published, Stats
+from fftfilter import bench
+from fftfilter.bench import HERE, Lines, Published, Stats
 from fftfilter.errors import ParameterError, WriteError
 
 
@@ -28,11 +28,11 @@ from fftfilter.errors import ParameterError, WriteError
     ],
 )
 def test_numbers_have_three_significant_digits(value, shown):
-    assert tables.number(value) == shown
+    assert bench.number(value) == shown
 
 
 def test_a_table_as_text(table):
-    assert tables.text(table).splitlines() == [
+    assert bench.text(table).splitlines() == [
         "Invented",
         "device: abacus",
         "date: 1202-01-01",
@@ -46,7 +46,7 @@ def test_a_table_as_text(table):
 
 
 def test_a_table_as_markdown(table):
-    assert tables.markdown(table).splitlines() == [
+    assert bench.markdown(table).splitlines() == [
         "**Invented**",
         "",
         "device abacus, date 1202-01-01",
@@ -62,7 +62,7 @@ def test_a_table_as_markdown(table):
 
 def test_a_table_as_csv(table):
     table.put(("slow", "ENIAC"), n=16, ms=5.0)
-    assert list(csv.reader(tables.comma_separated(table).splitlines())) == [
+    assert list(csv.reader(bench.comma_separated(table).splitlines())) == [
         ["name", "hardware", "n", "ms", "ms_low", "ms_high", "ms_runs", "rate"],
         ["fast", "here", "8", "0.125", "0.1", "0.15", "9", "12.5"],
         ["slow", "here", "16", "1234.5", "1200", "1300", "3", ""],
@@ -71,7 +71,7 @@ def test_a_table_as_csv(table):
 
 
 def test_a_table_as_json(table):
-    read = json.loads(tables.as_json(table))
+    read = json.loads(bench.as_json(table))
     assert read["about"] == {"device": "abacus", "date": "1202-01-01"}
     assert read["rows"][0]["ms"] == {"median": 0.125, "low": 0.1, "high": 0.15, "runs": 9}
     assert read["notes"] == ["A note."]
@@ -94,22 +94,22 @@ def test_published_figures_follow_the_row_of_their_name(table):
 
 def test_rows_are_points_of_lines(table):
     table.put(("fast", "ENIAC"), n=8, ms=5.0)
-    assert tables.series(table) == {"fast": [(8, 0.125)], "slow": [(16, 1234.5)], "fast, ENIAC": [(8, 5.0)]}
+    assert bench.series(table) == {"fast": [(8, 0.125)], "slow": [(16, 1234.5)], "fast, ENIAC": [(8, 5.0)]}
 
 
 def test_columns_are_points_of_lines(table):
     table.lines = Lines(("name",), None, ("1", "32"), "work-group size", "ms")
     table.rows = [{"name": "mask", "hardware": HERE, "1": 4.0, "32": Stats(2, 1, 3, 9)}]
-    assert tables.series(table) == {"mask": [(1, 4.0), (32, 2)]}
+    assert bench.series(table) == {"mask": [(1, 4.0), (32, 2)]}
 
 
 def test_several_columns_are_lines_of_their_headings(table):
     table.lines = Lines(("hardware",), "n", ("ms", "rate"), "n", "ms")
-    assert tables.series(table) == {"ms": [(8, 0.125), (16, 1234.5)], "Gflop/s": [(8, 12.5)]}
+    assert bench.series(table) == {"ms": [(8, 0.125), (16, 1234.5)], "Gflop/s": [(8, 12.5)]}
     table.put(("fast", "ENIAC"), n=8, ms=5.0)
-    assert tables.series(table)["ms, ENIAC"] == [(8, 5.0)]
+    assert bench.series(table)["ms, ENIAC"] == [(8, 5.0)]
     table.lines = Lines(("hardware",), "n", ("ms",), "n", "ms")
-    assert tables.series(table) == {HERE: [(8, 0.125), (16, 1234.5)], "ENIAC": [(8, 5.0)]}
+    assert bench.series(table) == {HERE: [(8, 0.125), (16, 1234.5)], "ENIAC": [(8, 5.0)]}
 
 
 def test_a_diagram_has_logarithmic_axes_and_says_what_is_on_them(table, tmp_path, monkeypatch):
@@ -117,7 +117,7 @@ def test_a_diagram_has_logarithmic_axes_and_says_what_is_on_them(table, tmp_path
     drawn = []
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda figure, path, **_: drawn.append((figure, path)))
     table.lines = Lines(("name",), "n", ("ms",), "length", "time in ms", linear=True)
-    tables.draw(table, tmp_path / "table.png")
+    bench.draw(table, tmp_path / "table.png")
     ((figure, path),) = drawn
     (axes,) = figure.axes
     assert path == tmp_path / "table.png"
@@ -137,24 +137,24 @@ def test_a_row_that_is_there_gets_more_cells(table):
 
 def test_a_diagram_is_a_picture(tmp_path, table):
     pytest.importorskip("matplotlib")
-    tables.draw(table, tmp_path / "table.png")
+    bench.draw(table, tmp_path / "table.png")
     assert (tmp_path / "table.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_an_unknown_extension_is_refused(tmp_path):
     pytest.importorskip("matplotlib")
-    tables.check_plot(tmp_path / "table.svg")
+    bench.check_plot(tmp_path / "table.svg")
     with pytest.raises(ParameterError, match=r"cannot draw .*xyz': choose one of the extensions .*pdf, .*png, .*svg"):
-        tables.check_plot(tmp_path / "table.xyz")
+        bench.check_plot(tmp_path / "table.xyz")
 
 
 def test_a_folder_that_is_missing_is_an_error(tmp_path, table):
     pytest.importorskip("matplotlib")
     with pytest.raises(WriteError, match=r"cannot be written: .*; choose another folder$"):
-        tables.draw(table, tmp_path / "missing" / "table.png")
+        bench.draw(table, tmp_path / "missing" / "table.png")
 
 
 def test_without_matplotlib_nothing_is_measured_first(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     with pytest.raises(ParameterError, match=r"^--plot needs matplotlib: .* 'fftfilter-opencl\[plot\]'$"):
-        tables.check_plot(tmp_path / "table.svg")
+        bench.check_plot(tmp_path / "table.svg")

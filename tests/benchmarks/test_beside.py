@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import beside
 from benchmarks.beside import OURS, Peer, check
-from fftfilter.bench.tables import Stats
+from fftfilter.bench import Stats
 from fftfilter.errors import RefusedError
 
 

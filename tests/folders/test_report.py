@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from fftfilter import transfer as H
 from fftfilter.cli import cli
-from fftfilter.files.folder import Folder
+from fftfilter.files.sources import Folder
 from fftfilter.folders import journal
 from fftfilter.folders.jobs import Job, Outcome, Settings
 from fftfilter.folders.report import Report, _line

@@ -31,7 +31,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.device.opencl import Device
 from fftfilter.errors import DeviceError, TooLargeError, WriteError
 from fftfilter.files import atomic
-from fftfilter.files.folder import Folder
+from fftfilter.files.sources import Folder
 from fftfilter.files.urls import Url
 from fftfilter.filters import Filter
 from fftfilter.folders import batch, journal

@@ -26,10 +26,11 @@ from click.testing import CliRunner
 from fftfilter import __version__, device_choice, signals, transfer
 from fftfilter.cli import cli
 from fftfilter.errors import DeviceError, ParameterError, pip_install
-from fftfilter.folders import cluster, dry_run, pool
+from fftfilter.folders import cluster, pool
 from fftfilter.folders.cluster import ClusterWorkers
 from fftfilter.folders.jobs import DeviceLostError, Settings, Tree
 from fftfilter.folders.pool import Pool, Result, Workers
+from fftfilter.folders.report import dry_run
 from fftfilter.folders.run import FolderRun
 from fftfilter.work.large import LargeFile
 from fftfilter.work.recipe import Recipe
@@ -641,12 +642,12 @@ def test_a_dry_run_asks_a_worker_and_says_if_none_answers(tmp_path, monkeypatch)
         return found
 
     monkeypatch.setattr(
-        dry_run, "connect", lambda *_: nullcontext(SimpleNamespace(nthreads=lambda: {"a": 1}, submit=submit))
+        cluster, "connect", lambda *_: nullcontext(SimpleNamespace(nthreads=lambda: {"a": 1}, submit=submit))
     )
     for i in range(2):
         pgm(tmp_path / f"in/{i}.pgm", i, 8, 12 + i)
     run = FolderRun(Tree(tmp_path / "in", (".pgm",)), tmp_path / "out", Settings(Recipe(transfer.highpass())))
-    steps = dry_run.steps(run, ["gpu"], "tcp://a:1")
+    steps = dry_run(run, ["gpu"], "tcp://a:1")
     assert next(steps).endswith("12 x 8 gray, 8 bits; 120.6 MB of memory; 5.0 MB on the device")
     with pytest.raises(DeviceError, match=r"^tcp://a:1: no worker answers, all are busy; try again$"):
         next(steps)
