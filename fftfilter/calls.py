@@ -28,7 +28,7 @@ from .transfer import Transfer
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .transfer.radial import Suppress
+    from .transfer.gains import Suppress
     from .transfer.shapes import ShapeName
     from .transfer.units import RadiusLike
 
