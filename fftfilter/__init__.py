@@ -64,7 +64,6 @@ __version__ = "0.2.0"
 # The name of the distribution: PyPI has another project called fftfilter.
 __distribution__ = "fftfilter-opencl"
 
-
 # The module of each name above, imported on its first use, as they load OpenCL or NumPy; a test compares the two.
 _MODULES = {
     ".analysis.power": "power_spectrum",

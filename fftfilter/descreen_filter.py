@@ -16,7 +16,7 @@ import numpy as np
 
 from .analysis.fit import Fitted
 from .analysis.screens import OPPONENT, opponent, screens_of
-from .arrays import check_finite, scaled, strips
+from .arrays import Array, Holes, check_finite, scaled, strips
 from .errors import ParameterError
 from .filters import Filter
 from .filters.call import Found, call
@@ -27,7 +27,6 @@ from .transfer.fitted import Curve
 
 if TYPE_CHECKING:
     from .analysis.found import Peak
-    from .arrays import Array, Holes
     from .filters.call import Observe
 
 # The window in which the detail of a place is measured, in deviations of its blur; how much more than usual stays.

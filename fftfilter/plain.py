@@ -17,20 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import PRECISIONS
+from .arrays import PRECISIONS, Array
 from .errors import check_option
 from .output.ramp import Facts, Stack, Timing, on_ramps, real_of
 from .output.rounding import WEAK, deviation, offset
 from .system import check_memory, cores, free_memory
-from .transfer.product import grid_with
+from .transfer.product import Edges, grid_with
 
 if TYPE_CHECKING:
-    from .arrays import Array
     from .device.launcher import Launcher
     from .fused import Shape
     from .output.histogram import Ramps
     from .transfer import Transfer
-    from .transfer.product import Edges
 
 # Numbers from which on SciPy, two to four times as fast, is worth its import of 0.2 s.
 MANY = 1 << 21

@@ -31,7 +31,6 @@ from .errors import TooLargeError
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-
 # Bytes that are taken without asking: the answer takes a millisecond, as long as reading a small picture.
 _LITTLE = 64 << 20
 # What the user allows, in bytes of the whole process.

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..device.opencl import Device
     from ..filters import Filter
 
-
 # Memory of a number of the input: itself, its transforms on the host and on the device, and the steps in between.
 BYTES_PER_NUMBER = 64
 # Seconds of one run; an engine or a column that takes longer is left out at larger sizes.

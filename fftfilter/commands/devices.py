@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..device.opencl import Device
     from ..staged.algorithms import Entry
 
-
 BYTES = ("local memory", "global memory", "largest allocation")
 
 
@@ -156,8 +155,7 @@ class Problem(NamedTuple):
 
     what: str
     repair: str
-    device: int | None = None
-    """The index of a device that cannot be used."""
+    device: int | None = None  # the index of a device that cannot be used
 
 
 def describe(device: Device) -> dict[str, Any]:

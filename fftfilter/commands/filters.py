@@ -23,23 +23,20 @@ from ..files import atomic, messages, urls
 from ..files import sources as inputs
 from ..files.urls import is_url, without_file_scheme
 from ..images.formats import FORMATS, extension_of, is_zarr
-from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, parse_scale
+from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, Output, parse_scale
 from ..transfer import Transfer
-from ..transfer.product import EDGES
+from ..transfer.product import EDGES, Edges
 from ..transfer.radial import PASSES
 from . import options as shared
 from .folder import files_in, folder_options, handle_folder, inputs_of, is_folder
-from .kinds import KINDS, pixel_size_option
+from .kinds import KINDS, Kind, pixel_size_option
 from .one_file import handle_file
 
 if TYPE_CHECKING:
     from ..analysis.search import AutoNotches
     from ..images import Picture
-    from ..output.modes import Output
-    from ..transfer.product import Edges
     from ..transfer.shapes import ShapeName
     from ..work.recipe import Recipe
-    from .kinds import Kind
 
 # The heading of the options that leave a part of a picture alone.
 PART = "Part of the picture"

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import transfer
-from ..output.modes import FOLDER
+from ..output.modes import FOLDER, Output
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius
 from .options import GroupedOption, filter_option, several
 
 if TYPE_CHECKING:
-    from ..output.modes import Output
     from ..transfer import Transfer
     from ..transfer.product import Edges
     from ..work.recipe import MethodName
@@ -76,7 +75,6 @@ pixel_size_option = filter_option(
     help="The size of a pixel, for physical cutoffs: 65nm, 0.1mm, 300dpi, 0.2arcsec, or its width and height: "
     "7um,10um; with --axes also one for each axis: 0.3um,0.1um,0.1um.  [default: what the file says]",
 )
-
 
 factor = partial(filter_option, group="Further filters", multiple=True)
 RADIUS = (

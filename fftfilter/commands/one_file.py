@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from ..work.recipe import Done
     from .filters import CommandOptions
 
-
 # Waves that are named without -v.
 SAID = 4
 # The key of a context's function that is called after each page with the number of all pages.

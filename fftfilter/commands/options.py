@@ -290,7 +290,6 @@ reading_options = [
     ),
 ]
 
-
 missing_options = [
     input_option(
         "--missing alpha|none|MASK",

@@ -10,7 +10,7 @@ import click
 from .. import images
 from ..errors import ReadError, WriteError
 from ..files import sources
-from ..files.atomic import remove_leftovers_beside, store
+from ..files.atomic import Spare, remove_leftovers_beside, store
 from ..files.messages import as_error, shown
 from ..images.formats import extension_of
 from ..text import Angle
@@ -24,7 +24,6 @@ from .peaks import spectrum_of_sources
 
 if TYPE_CHECKING:
     from ..analysis.power import By, Spectrum
-    from ..files.atomic import Spare
 
 UNEQUAL = 0.01  # the part by which the sides of a pixel may differ in frequencies per pixel
 # The part of the values that rounding leaves of the imaginary part of the inverse.

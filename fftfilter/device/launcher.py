@@ -20,14 +20,11 @@ from numpy.typing import DTypeLike
 
 from ..arrays import PRECISIONS, Array
 from ..errors import DeviceError, ParameterError, TooLargeError, check_option
-from ..output.ramp import Timing
+from ..output.ramp import Facts, Timing
 
 if TYPE_CHECKING:
-    from ..arrays import Array
     from ..output.histogram import Ramps
-    from ..output.ramp import Facts
     from .opencl import Device
-
 
 MakePipeline = Callable[..., "Pipeline"]
 """Takes a `Launcher`, a `Transfer`, a `Stack`, and edges where these are not "wrap".
@@ -243,8 +240,8 @@ class Launcher:
 class Pipeline(Protocol):
     """The whole filter for stacks of one kind, ready on a device."""
 
+    # Results below this part of the input's deviation times the mean gain need double precision (``rounding.py``).
     weak: float
-    """Results below this part of the input's deviation times the mean gain need double precision (``rounding.py``)."""
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Return the filtered images ``(count, height, width)``: their pixels on the ramp of each picture.

@@ -56,18 +56,13 @@ class Answer:
 
     request: Request
     page: FilePage
-    measured: Measured
-    """What the request does to the picture."""
-    output: Output
-    """The output that is shown."""
-    planes: Array
-    """Gray levels of the output, ``(channels, height, width)``, reduced by :attr:`level`."""
+    measured: Measured  # what the request does to the picture
+    output: Output  # the output that is shown
+    planes: Array  # gray levels of the output, ``(channels, height, width)``, reduced by :attr:`level`
     level: int
-    clipped: float | None
-    """The part of the samples that became black or white, None if unknown."""
+    clipped: float | None  # the part of the samples that became black or white, None if unknown
     seconds: float
-    is_same: bool = False
-    """Whether the result is the picture as it was: nothing to remove was found."""
+    is_same: bool = False  # whether the result is the picture as it was: nothing to remove was found
 
     def frame(self) -> bytes:
         """Return the requested view as a frame."""

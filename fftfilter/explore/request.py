@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from ..commands.explore import Commands
     from ..output.ramp import Timing
 
-
 # What a page may set beside the shapes, by the names of the options.
 FIELDS = ("feather",)
 # Most shapes, and most numbers of all of them; a hand makes far fewer.
@@ -49,10 +48,9 @@ MOST_SHAPES, MOST_NUMBERS = 100, 8000
 class Marked:
     """Shapes in a picture, whose pixels are filtered, or are not."""
 
+    # Each is its kind and whole numbers: x, y, width, height; of a stroke its width, then x and y of its points.
     shapes: tuple[tuple[Any, ...], ...]
-    """Each is its kind and whole numbers: x, y, width, height; of a stroke its width, then x and y of its points."""
-    size: tuple[int, int]
-    """The height and the width of the picture."""
+    size: tuple[int, int]  # the height and the width of the picture
     option: str = "region"
     feather: float = FEATHER
 
@@ -185,27 +183,19 @@ class Request:
     """A view of the result of a command."""
 
     id: int
-    session: Session
-    """That of its file."""
-    words: tuple[str, ...]
-    """The command and its options."""
-    recipe: Recipe
-    """What they describe."""
-    preset: Recipe
-    """The same without the part of the picture, which is that picture's own."""
+    session: Session  # that of its file
+    words: tuple[str, ...]  # the command and its options
+    recipe: Recipe  # what they describe
+    preset: Recipe  # the same without the part of the picture, which is that picture's own
     page: int = 0
-    level: int = 1
-    """The factor by which the sent picture is reduced."""
-    rest: bool = True
-    """Whether to filter the picture itself, not one reduced by ``level``: nothing is being dragged."""
-    removed: bool = False
-    """Whether to show what the filter removes, not the result."""
+    level: int = 1  # the factor by which the sent picture is reduced
+    rest: bool = True  # whether to filter the picture itself, not one reduced by ``level``: nothing is being dragged
+    removed: bool = False  # whether to show what the filter removes, not the result
+    # The part of the picture to send: from x, y to x, y, in pixels of the picture.
     view: tuple[int, int, int, int] | None = None
-    """The part of the picture to send: from x, y to x, y, in pixels of the picture."""
-    marked: Marked | None = None
-    """The part of the picture that is filtered, or is not; None for all of it."""
+    marked: Marked | None = None  # the part of the picture that is filtered, or is not; None for all of it
+    # The gray levels to show as black and as white, and gamma; None for the picture's own.
     levels: tuple[float, float, float] | None = None
-    """The gray levels to show as black and as white, and gamma; None for the picture's own."""
 
     @classmethod
     def of(cls, given: Mapping[str, Any], commands: Commands, folder: Folder) -> Request:

@@ -29,13 +29,11 @@ from ..files.atomic import take_place, temporary_name
 from ..files.messages import as_error, quoted_if_odd
 from ..files.urls import is_name
 from .answers import command_line
-from .session import CONFLICT, NAME, ChangedError, RefusedError, check
+from .session import CONFLICT, NAME, ChangedError, Folder, RefusedError, Session, check
 
 if TYPE_CHECKING:
     from ..commands.explore import Commands
     from .request import Request
-    from .session import Folder, Session
-
 
 # The status of a refusal: the name is not a file's of the folder that a page may write into.
 ELSEWHERE = 403
@@ -47,10 +45,8 @@ class Progress:
 
     done: int = 0
     total: int = 0
-    process: subprocess.Popen[str] | None = None
-    """That filters a folder."""
-    written: bool = False
-    """Whether the file has its name."""
+    process: subprocess.Popen[str] | None = None  # that filters a folder
+    written: bool = False  # whether the file has its name
 
     def advance(self, total: int) -> None:
         """Count one more page; raises StoppedError if nobody waits any more."""

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
 
 from aiohttp import web
@@ -24,12 +24,11 @@ from ..files.messages import quoted_if_odd
 from .answers import Answers, Live, line_of
 from .request import DRAWN, LONGEST, Request, found, page_of, peaks, read, steps, whole_of
 from .saving import Progress, applied, downloaded, keep_mask, save
-from .session import Folder, RefusedError, Worker
+from .session import Folder, RefusedError, Session, Worker
 from .shown import Kind, frame, reduced
 
 if TYPE_CHECKING:
     from ..commands.explore import Commands
-    from .session import Session
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -156,11 +155,10 @@ class Server:
         except Exception as error:  # noqa: BLE001  a page has no use for a traceback
             return _refusal(error)
 
-    def _connection(self, server: web.Server | None) -> asyncio.Protocol:
-        assert server is not None  # noqa: S101  the runner is set up
+    def _connection(self, server: Any) -> asyncio.Protocol:
         # Many may come at once, and none of them counts before all are open.
         asyncio.get_running_loop().call_later(SOON, self._close_strangers, server)
-        return server()
+        return cast("asyncio.Protocol", server())
 
     def _close_strangers(self, server: web.Server) -> None:
         """If there are too many connections, close the oldest ones, first those of strangers."""

@@ -106,12 +106,10 @@ class Worker:
 class Measured(NamedTuple):
     """What a recipe does to a page."""
 
-    asked: Transfer
-    """Its transfer function, with notches for the waves that were found."""
+    asked: Transfer  # its transfer function, with notches for the waves that were found
+    # The same with the gains that follow from the page; the screens of colors are those of opponent channels.
     transfer: Transfer
-    """The same with the gains that follow from the page; the screens of colors are those of opponent channels."""
-    note: str
-    """What was found, in words."""
+    note: str  # what was found, in words
 
 
 class Session:

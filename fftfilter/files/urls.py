@@ -41,7 +41,6 @@ _ODD = '<>:"|?*'
 # Drivers' names of a value that changes with a file's content, the most reliable first.
 _VERSIONS = ("ETag", "etag", "md5Hash", "content_md5", "mtime", "LastModified", "last_modified", "updated", "created")
 
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -37,12 +37,9 @@ if TYPE_CHECKING:
 class Found(NamedTuple):
     """Facts about the pictures of a call."""
 
-    extremes: Array
-    """0 and the largest magnitude of each, in the input's gray levels: (pictures, 2)."""
-    clipped: list[float]
-    """The part of each one's samples that became black or white."""
-    weak: int = 0
-    """How many were filtered once more."""
+    extremes: Array  # 0 and the largest magnitude of each, in the input's gray levels: (pictures, 2)
+    clipped: list[float]  # the part of each one's samples that became black or white
+    weak: int = 0  # how many were filtered once more
 
     @classmethod
     def of_all(cls, each: Sequence[Found]) -> Found:
@@ -334,8 +331,7 @@ def along_axes(prepared: Prepared, image: Array, of_pixels: PixelOptions) -> tup
 
     Missing samples are filled plane by plane. Along one axis all of an array is one volume. Raises ParameterError.
     """
-    volume = prepared.description.volume
-    assert volume is not None  # noqa: S101  the filter has asked
+    volume: Any = prepared.description.volume
     places, count = volume.places(image), volume.number
     if not image.size:
         check_image(image.shape, image.dtype, None)  # raises

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
 
 from .. import memory, transfer
-from ..arrays import is_wide
+from ..arrays import Array, is_wide
 from ..device_choice import FUSED, choose_engine
 from ..errors import ParameterError, check_option
-from ..output.modes import ALL, MODES, Auto, Mode, Output, check_channels, check_scale, scale_of
+from ..output.modes import ALL, MODES, Auto, Channels, Mode, Output, Scale, check_channels, check_scale, scale_of
 from ..region import OF_REGIONS, RegionOptions, area_of, region_of
 from ..transfer import Transfer
 from ..transfer.product import EDGES, EdgedGrid, Edges, grid_with
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from ..analysis.search import AutoNotches
-    from ..arrays import Array
     from ..device.launcher import Precision
-    from ..output.modes import Channels, Scale
     from ..region import Area, AreaLike, Region
     from ..staged.algorithms import Option
     from ..staged.steps import Transpose

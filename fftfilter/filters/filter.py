@@ -21,7 +21,7 @@ from ..arrays import Array, Holes, as_numpy, check_finite, gray_of, split, type_
 from ..device_choice import check_process, launcher_on, open_device, wanted
 from ..errors import MissingError, ParameterError, is_masked
 from ..output.modes import MODES
-from ..output.ramp import Gray, as_type
+from ..output.ramp import Gray, Timing, as_type
 from ..plain import NumPyLauncher
 from ..region import filtered_part, part_of
 from ..transfer import Transfer
@@ -33,7 +33,6 @@ from .pipelines import ON_THEIR_WAY, Prepared
 if TYPE_CHECKING:
     from ..analysis.fit import Fitted
     from ..device.launcher import Launcher
-    from ..output.ramp import Timing
     from .call import Begun, Observe
     from .volumes import Volume
 
@@ -416,7 +415,8 @@ class Filter:
         by_channel = not (own.mode.is_scaled or own.channels)
         made = fit(self.without(peaks), planes, white, by_channel=by_channel, holes=holes)
         if own.ratio:  # offsets of logarithms are parts
-            made = made._replace(note=re.sub(r"offsets of ([-+.\de]+)", _as_gain, made.note))
+            note = re.sub(r"offsets of ([-+.\de]+)", lambda log: f"gains of {100 * float(log[1]):.1f} %", made.note)
+            made = made._replace(note=note)
         if own.channels and made.planes is not planes:  # the other part stays
             left = made.planes
             made = made._replace(planes=filtered_part(planes, own.channels, lambda _: part_of(left, own.channels)))
@@ -549,8 +549,3 @@ class Filter:
         if self._prepared is None:
             self._prepared = Prepared(self._description, self.launcher)
         return self._prepared.in_double() if self._is_double else self._prepared
-
-
-def _as_gain(offset: re.Match[str]) -> str:
-    """Return what an offset of logarithms is in percent."""
-    return f"gains of {100 * float(offset[1]):.1f} %"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import as_numpy, check_finite, check_image, gray_of, pixel_type
+from ..arrays import Array, as_numpy, check_finite, check_image, gray_of, pixel_type
 from ..device_choice import FUSED, NUMPY, name_of
 from ..errors import ParameterError, is_masked
 from ..region import RegionOptions
@@ -24,7 +24,6 @@ from ..transfer.product import grid_with
 from .strips import MOST, How, LargePicture, planned
 
 if TYPE_CHECKING:
-    from ..arrays import Array
     from .filter import Filter
 
 # Images that go to the device at once: enough to be worth a launch, whatever the chunk holds.

@@ -14,9 +14,9 @@ import numpy as np
 from ..device_choice import FUSED, NUMPY, launcher_on
 from ..errors import ParameterError, TooLargeError
 from ..fused import device_bytes, fused, mirrors, serves
-from ..output.histogram import ByHistogram
+from ..output.histogram import ByHistogram, Ramps
 from ..output.modes import Auto
-from ..output.ramp import PIXELS, on_ramps, ramps, real_of
+from ..output.ramp import PIXELS, Facts, Gray, Stack, on_ramps, ramps, real_of
 from ..output.rounding import UNEVEN, deviation
 from ..plain import NumPyDevice, NumPyLauncher, NumPyPipeline
 from ..plain import buffer_bytes as bytes_by_numpy
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ..device.launcher import Launcher, PageLocked, Pipeline
     from ..device.opencl import Device
     from ..fused.gpu.pipeline import FusedGpuPipeline, Stream
-    from ..output.histogram import Ramps
-    from ..output.ramp import Facts, Gray, Stack
     from ..transfer import Transfer
     from ..transfer.product import Edges
 

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import as_numpy, gray_of, is_wide, split
+from ..arrays import Array, Holes, as_numpy, gray_of, is_wide, split
 from ..errors import ParameterError, ReadError, is_masked
-from ..output.ramp import on_valid, ramps
+from ..output.ramp import Gray, on_valid, ramps
 from .call import Found
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from ..arrays import Array, Holes
-    from ..output.ramp import Gray
     from ..transfer import Transfer
     from .call import Observe
     from .description import PixelOptions

@@ -56,7 +56,6 @@ AS_USUAL = Coding()
 COMPRESSIONS = {"none": 1, "lzw": 5, "deflate": 8, "packbits": 32773, "lzma": 34925, "zstd": 50000}
 """TIFF's numbers of lossless compressions."""
 
-
 _JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_quality=True, encoder=(0, 3, 0))
 _TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True, has_tables=True, has_integers=True, has_recipe=True)
 _FITS = Format("FITS", gray=32, color=None, pages=True, has_integers=True, has_recipe=True, encoder=(8, 0, 20_000_000))

@@ -35,21 +35,18 @@ if TYPE_CHECKING:
 class Found(NamedTuple):
     """What a reader finds in a file."""
 
-    array: Samples
-    """(..., height, width)."""
+    array: Samples  # (..., height, width)
     pixel: PixelSize | None = None
-    depth: float | None = None
-    """The distance of pages in meters."""
-    kept: Any = None
-    """What its writer takes."""
+    depth: float | None = None  # the distance of pages in meters
+    kept: Any = None  # what its writer takes
 
 
 class Library(NamedTuple):
     """How a format is read and written."""
 
     read: Callable[[bytes, Check], Found]
+    # Takes a page, or a stack of them, what the reader has kept of a file of its format, and the size of pixels.
     write: Callable[[Samples, Any, PixelSize | None], bytes | memoryview] | None = None
-    """Takes a page, or a stack of them, what the reader has kept of a file of its format, and the size of pixels."""
 
 
 def _read_mrc(data: bytes, check: Check) -> Found:
@@ -273,8 +270,7 @@ class LibrarySink(Sink):
     def finish(self) -> None:
         metadata = self._pages[0].metadata or Metadata()
         format_, kept = metadata.library or ("", None)
-        write = LIBRARIES[self._format].write
-        assert write is not None  # noqa: S101  others are not in FORMATS
+        write: Any = LIBRARIES[self._format].write
         planes = [page.planes[0] for page in self._pages]
         stack = np.stack(planes) if len(planes) > 1 else planes[0]
         with quiet():

@@ -107,8 +107,8 @@ class Metadata:
     unitless: tuple[float, float] | None = None  # pixels per a unit that a TIFF's description says, as ImageJ has it
     pixel_size: PixelSize | None = None  # for filters, not for the output, which gets its fields as they were read
     iptc: bytes = b""
+    # A PNG's chunks that say what its samples mean without a profile.
     gamma: Mapping[bytes, bytes] = field(default_factory=dict)
-    """A PNG's chunks that say what its samples mean without a profile."""
     fits: bytes = b""  # cards of a FITS header, but for those of its layout
     library: tuple[str, Any] | None = None  # of library_formats.py: the format, and what its reader keeps of the file
     hdus: Container | None = None  # the FITS around the HDU whose first page this is

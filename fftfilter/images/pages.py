@@ -24,7 +24,6 @@ _MOST_OF_ALL, _MOST_A_BYTE = 4 * 10**10, 64
 _ASKED = r"(\d{0,18})(-?)(\d{0,18})(?::(\d{1,18}))?"
 _MOST_RUNS = 10_000
 
-
 # Why a file is not read by strips, and what to do.
 NO_STRIPS = "its format is not read by strips; save it as .tif, .fits, .pgm, .ppm, .npy or OME-Zarr"
 

@@ -49,13 +49,13 @@ class Picture:
     tiff_compression: int = 1  # the number that TIFF has for the compression of the file that it came from; 1 is none
     table: NDArray[np.uint16] | None = None  # the look-up table (3, 256) of a palette whose indices are the one plane
     tiff_tile: tuple[int, int] | None = None  # the height and width of the tiles of a TIFF
+    # The type of the integers in the file that are float32 planes here: signed, or of more than 16 bits.
     integers: np.dtype[Any] | None = None
-    """The type of the integers in the file that are float32 planes here: signed, or of more than 16 bits."""
     nodata: float | None = None  # the value of samples that the file says are missing, if it says one
+    # (height, width), or (channels, height, width): what a mask in the file, or in one beside it, shows.
     valid: NDArray[np.bool_] | None = None
-    """(height, width), or (channels, height, width): what a mask in the file, or in one beside it, shows."""
+    # How many channels are neither gray nor color nor alpha: samples of a TIFF whose meaning it does not say.
     extra: int = 0
-    """How many channels are neither gray nor color nor alpha: samples of a TIFF whose meaning it does not say."""
 
     def stripped(self) -> Picture:
         """Return the picture without metadata, but for those that a filter needs."""
@@ -110,14 +110,11 @@ NOT_BY_STRIPS = "is not read by strips; save it as gray or RGB of 8, 16 or 32 bi
 class Strips(NamedTuple):
     """A picture that is larger than memory, some rows of which are read at a time."""
 
-    picture: Picture
-    """The picture without its pixels: its planes have the shape, and take no memory."""
+    picture: Picture  # the picture without its pixels: its planes have the shape, and take no memory
+    # Returns the rows from one up to another, without metadata; for one or several threads.
     rows: Callable[[int, int], Picture]
-    """Returns the rows from one up to another, without metadata; for one or several threads."""
-    step: int = 1
-    """How many rows are stored together, so that they are read together, too."""
-    beside: int = 0
-    """Bytes of memory that reading and writing take beside these rows."""
+    step: int = 1  # how many rows are stored together, so that they are read together, too
+    beside: int = 0  # bytes of memory that reading and writing take beside these rows
 
 
 def spread(first: Picture, height: int, rows: Callable[[int, int], Picture], step: int = 1, beside: int = 0) -> Strips:

@@ -34,7 +34,6 @@ _LARGEST = (1 << 32) - (1 << 26)  # more needs BigTIFF; the rest of 4 GiB is for
 # How a TIFF and a BigTIFF begin, before the position of their first list of tags, and the type of that.
 _HEADS = {False: (b"II*\0", "<I"), True: (b"II+\0\x08\0\0\0", "<Q")}
 
-
 # What a mask does not have of its picture.
 _OF_MASK: dict[str, Any] = {**dict.fromkeys(("alpha", "metadata", "table", "integers")), "extra": 0}
 

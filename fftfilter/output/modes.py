@@ -30,8 +30,7 @@ class Range(NamedTuple):
 
     low: float
     high: float
-    of_white: bool = False
-    """Whether they are parts of the input's white rather than gray levels."""
+    of_white: bool = False  # whether they are parts of the input's white rather than gray levels
 
     def in_levels(self, white: float) -> Range:
         """Return the range in gray levels of an input with this white."""
@@ -41,8 +40,8 @@ class Range(NamedTuple):
 class Auto(NamedTuple):
     """Each picture's own range without its extreme values."""
 
+    # How many percent of the samples become black or white; by default as many as in ImageJ's Enhance Contrast.
     saturated: float = 0.35
-    """How many percent of the samples become black or white; by default as many as in ImageJ's Enhance Contrast."""
 
 
 Scale = Range | Auto
@@ -57,22 +56,15 @@ class Mode(NamedTuple):
     """A row. The formulas are in ``docs/numbers.md``, the numbers of each in ``ramp.py``."""
 
     name: Output
-    brief: str
-    """For the help, such as "0 black"."""
+    brief: str  # for the help, such as "0 black"
+    # Whether black and white are chosen, for all channels in common; the others keep the input's gray levels.
     is_scaled: bool = False
-    """Whether black and white are chosen, for all channels in common; the others keep the input's gray levels."""
-    is_absolute: bool = False
-    """Whether values lose their sign."""
-    is_symmetric: bool = False
-    """Whether 0 lies in the middle, and black and white are equally far from it."""
-    keeps_mean: bool = False
-    """Whether H(0) is taken as 1."""
-    keeps_levels: bool = False
-    """Whether a gray level of the input becomes the same one of the output."""
-    is_values: bool = False
-    """Whether the filtered values stay as they are, which takes floats."""
-    is_default: bool = False
-    """Whether it is the default."""
+    is_absolute: bool = False  # whether values lose their sign
+    is_symmetric: bool = False  # whether 0 lies in the middle, and black and white are equally far from it
+    keeps_mean: bool = False  # whether H(0) is taken as 1
+    keeps_levels: bool = False  # whether a gray level of the input becomes the same one of the output
+    is_values: bool = False  # whether the filtered values stay as they are, which takes floats
+    is_default: bool = False  # whether it is the default
 
     def range_up_to(self, largest: float) -> Range:
         """Return which values are black and white if ``largest`` is the largest magnitude.

@@ -87,10 +87,8 @@ class Stack:
     width: int
     pixel: np.dtype[Any]
     out: np.dtype[Any]
-    white: int | None
-    """The output's white; None for the filtered values as they are, in the pipeline's real numbers."""
-    one_scale: bool = False
-    """Whether the images share their extremes, as the channels of a picture do."""
+    white: int | None  # the output's white; None for the filtered values as they are, in the pipeline's real numbers
+    one_scale: bool = False  # whether the images share their extremes, as the channels of a picture do
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -199,14 +197,11 @@ def of_values(ramps: Array, scale: float = 1.0) -> Array:
 class Facts(NamedTuple):
     """Facts about the pictures of a pipeline's run."""
 
-    extremes: Array
-    """The largest magnitude of each, behind 0: ``(pictures, 2)``."""
-    clipped: Array
-    """The part of each one's samples that was clipped to black or white: ``(pictures,)``."""
-    undecided: list[float]
-    """How many samples of each are undecided, divided by how many may be (``rounding.py``)."""
+    extremes: Array  # the largest magnitude of each, behind 0: ``(pictures, 2)``
+    clipped: Array  # the part of each one's samples that was clipped to black or white: ``(pictures,)``
+    undecided: list[float]  # how many samples of each are undecided, divided by how many may be (``rounding.py``)
+    # Returns the largest deviation of each from its offset, ``(pictures,)``, until the next run.
     deviations: Callable[[], Array]
-    """Returns the largest deviation of each from its offset, ``(pictures,)``, until the next run."""
 
 
 class Timing(NamedTuple):

@@ -148,12 +148,10 @@ def transform_bound(n: int, dtype: DTypeLike) -> float:
 class Worst(NamedTuple):
     """The sample that differs most."""
 
-    place: tuple[int, ...]
-    """Its index: of pictures channel, row and column."""
+    place: tuple[int, ...]  # its index: of pictures channel, row and column
     got: float
     wanted: float
-    page: int | None = None
-    """Counted from 1, of a file that has several."""
+    page: int | None = None  # counted from 1, of a file that has several
 
     def __str__(self) -> str:
         *channel, row, column = 0, *self.place
@@ -169,21 +167,14 @@ class Worst(NamedTuple):
 class Difference:
     """How the samples of a picture, the pixels of each of its channels, differ from those of the reference."""
 
-    white: int
-    """The picture's white, 1 for floats."""
+    white: int  # the picture's white, 1 for floats
     is_float: bool
-    largest: float
-    """The largest difference: in levels, for floats as a part of ``unit``."""
-    samples: int
-    """How many samples differ; of floats, by more than they may."""
-    values: int
-    """How many filtered values these samples have: ties count once."""
-    size: int
-    """How many samples there are."""
-    unit: float
-    """What tolerances are parts of, in samples; 0 if the reference is black, so that nothing may differ."""
-    worst: Worst | None = None
-    """Where the largest difference is, if there is one."""
+    largest: float  # the largest difference: in levels, for floats as a part of ``unit``
+    samples: int  # how many samples differ; of floats, by more than they may
+    values: int  # how many filtered values these samples have: ties count once
+    size: int  # how many samples there are
+    unit: float  # what tolerances are parts of, in samples; 0 if the reference is black, so that nothing may differ
+    worst: Worst | None = None  # where the largest difference is, if there is one
 
     @classmethod
     def of(

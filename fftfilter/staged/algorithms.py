@@ -33,12 +33,10 @@ class Algorithm(NamedTuple):
     """An algorithm with its options, ready to plan."""
 
     name: str
-    plan: Plan
-    """Returns the transform of rows of a length that is supported."""
+    plan: Plan  # returns the transform of rows of a length that is supported
+    # Tells which lengths n >= 2 it transforms without padding; all others go through Bluestein's chirp-z on top.
     supports: Callable[[int], bool]
-    """Tells which lengths n >= 2 it transforms without padding; all others go through Bluestein's chirp-z on top."""
-    transpose: str
-    """The kind of transpose that its 2-D transform was published with."""
+    transpose: str  # the kind of transpose that its 2-D transform was published with
 
 
 class Entry(NamedTuple):

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ..transfer.radial import Radial
     from .algorithms import Algorithm
 
-
 X = "x"
 Y = "y"
 IMAGE = "image"

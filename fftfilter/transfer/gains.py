@@ -39,13 +39,10 @@ class Mask(Part):
     """
 
     gains: NDArray[np.floating]
-    largest: float
-    """The largest gain, if it exceeds 1, else 1."""
+    largest: float  # the largest gain, if it exceeds 1, else 1
     is_even: bool
-    any_size: bool = False
-    """Whether it serves images of other sizes, with gains between those of the table."""
-    file: str | None = None
-    """The file that has the gains, if :func:`mask_file` read them."""
+    any_size: bool = False  # whether it serves images of other sizes, with gains between those of the table
+    file: str | None = None  # the file that has the gains, if :func:`mask_file` read them
     digest: str | None = None
 
     kind = "mask"

@@ -35,8 +35,7 @@ class Ring(NamedTuple):
     label: str
     fx: float = 0.0
     fy: float = 0.0
-    stretch: float = 1.0
-    """How many times as high as wide it is."""
+    stretch: float = 1.0  # how many times as high as wide it is
 
     @property
     def is_cutoff(self) -> bool:
@@ -48,8 +47,7 @@ class Ridge(NamedTuple):
     """A line through DC, of the parts beyond a distance from it; in cycles per pixel."""
 
     fx: float
-    fy: float
-    """A vector of length 1, along the line."""
+    fy: float  # a vector of length 1, along the line
     spare: float
     label: str
 
@@ -63,36 +61,28 @@ class Part:
     """
 
     kind: str
-    plural: str = ""
-    """The name of several of the kind; with a name, many are described by their number."""
-    largest: float = 1.0
-    """A bound of all gains, at least 1."""
-    is_even: bool = True
-    """Whether H(-k) = H(k), so that filtered images are real."""
+    plural: str = ""  # the name of several of the kind; with a name, many are described by their number
+    largest: float = 1.0  # a bound of all gains, at least 1
+    is_even: bool = True  # whether H(-k) = H(k), so that filtered images are real
+    # Whether gains are complex, with H(-k) the conjugate of H(k), so that filtered images are real, too.
     is_complex: bool = False
-    """Whether gains are complex, with H(-k) the conjugate of H(k), so that filtered images are real, too."""
-    is_even_along_axes: bool = False
-    """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
-    has_direction: bool = True
-    """Whether H depends on more than the distance from DC."""
+    is_even_along_axes: bool = False  # whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)
+    has_direction: bool = True  # whether H depends on more than the distance from DC
+    # Sizes that gains are checked on. The highest frequency of an even side has both signs at once.
     small_grids: tuple[tuple[int, int], ...] = ((16, 18), (15, 17))
-    """Sizes that gains are checked on. The highest frequency of an even side has both signs at once."""
-    channels: tuple[int, ...] | None = None
-    """The channels of color pictures that it filters; None for all."""
+    channels: tuple[int, ...] | None = None  # the channels of color pictures that it filters; None for all
+    # Whether its gains follow from the picture: ``analysis/fit.py`` replaces it by parts for that picture.
     is_fitted: bool = False
-    """Whether its gains follow from the picture: ``analysis/fit.py`` replaces it by parts for that picture."""
+    # What has that in common which is removed: the pages of a file, or the images of a stack; None for nothing.
     fixed_pattern: str | None = None
-    """What has that in common which is removed: the pages of a file, or the images of a stack; None for nothing."""
-    is_said: bool = False
-    """Whether the notes about a picture are printed without -v, too."""
-    radial: Radial | None = None
-    """The part itself if kernels can compute its gains; of others they take a table."""
+    is_said: bool = False  # whether the notes about a picture are printed without -v, too
+    radial: Radial | None = None  # the part itself if kernels can compute its gains; of others they take a table
+    # A radius of the unit that axes of frequencies have, with the size of a pixel if it needs one.
     unit: Radius | None = None
-    """A radius of the unit that axes of frequencies have, with the size of a pixel if it needs one."""
+    # Whether it takes something away that other pixels show, too: waves, stripes, a background.
     is_subtracted: bool = False
-    """Whether it takes something away that other pixels show, too: waves, stripes, a background."""
+    # Its effect continues through missing pixels if less than this part of a picture is missing.
     carried_on: float = 0.0
-    """Its effect continues through missing pixels if less than this part of a picture is missing."""
 
     @property
     def maker(self) -> str:

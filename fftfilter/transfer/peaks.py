@@ -47,10 +47,9 @@ class Notch(Part):
     shape: ShapeName = "gaussian"
     harmonics: int = 1
     channels: tuple[int, ...] | None = None
-    mirrored: bool = False
-    """Whether the peaks of its mirror images are taken out, too."""
+    mirrored: bool = False  # whether the peaks of its mirror images are taken out, too
+    # Whether the wave itself is subtracted from each picture before the notch: ``analysis/fit.py``.
     is_wave: bool = False
-    """Whether the wave itself is subtracted from each picture before the notch: ``analysis/fit.py``."""
 
     kind = "notch"
     is_subtracted = True

@@ -17,15 +17,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from ..errors import ParameterError
 from ..text import Angle
-from .part import Part
+from .part import Part, Ridge, Ring
 from .units import PixelLike, Radius, number, one_if_square, parse_pixel_size
 
 if TYPE_CHECKING:
     from ..arrays import Floats
     from .grid import Gain, Support
-    from .part import Ridge, Ring
     from .radial import Radial
-
 
 # Gains that are computed at a time, in float64: what stays in a processor's cache.
 BAND = 1 << 16
@@ -44,12 +42,9 @@ class Transfer:
     """
 
     parts: tuple[Part, ...]
-    keeps_mean: bool = False
-    """Whether H(0) is 1 whatever the parts say, so that the mean of an image stays."""
-    depth: float | None = None
-    """The most decibels that frequencies are attenuated by; None for what the parts say."""
-    is_complement: bool = False
-    """Whether it is what the product removes, 1 - H, and 0 at the frequency 0."""
+    keeps_mean: bool = False  # whether H(0) is 1 whatever the parts say, so that the mean of an image stays
+    depth: float | None = None  # the most decibels that frequencies are attenuated by; None for what the parts say
+    is_complement: bool = False  # whether it is what the product removes, 1 - H, and 0 at the frequency 0
 
     def __mul__(self, other: Transfer) -> Transfer:
         """Return the product; raises ParameterError if its gains exceed float64's range, or a factor has a depth."""

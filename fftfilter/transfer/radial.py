@@ -20,14 +20,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from ..errors import ParameterError
 from .part import ALL, Part, Ring
 from .product import Transfer
-from .shapes import SHAPES, USUAL_ORDER
+from .shapes import SHAPES, USUAL_ORDER, ShapeName
 from .units import Radius, RadiusLike
 
 if TYPE_CHECKING:
     from .grid import Cutoff, Gain, Support
-    from .shapes import ShapeName
-    from .units import RadiusLike
-
 
 Pass = Literal["lowpass", "highpass", "bandpass", "bandstop"]
 PASSES: tuple[Pass, ...] = get_args(Pass)

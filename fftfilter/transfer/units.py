@@ -92,8 +92,8 @@ class Radius(NamedTuple):
 
     value: float
     unit: str = "bins"
+    # The width and height of a pixel in meters, or Angles, for the physical units.
     pixel: tuple[float, float] | None = None
-    """The width and height of a pixel in meters, or Angles, for the physical units."""
 
     @classmethod
     def parse(cls, given: object, name: str = "radius", bare: str = "bins") -> Radius:

@@ -58,12 +58,10 @@ class Found(NamedTuple):
     """What a form gave for one size."""
 
     is_right: bool
-    said: str
-    """How it differs from the reference."""
+    said: str  # how it differs from the reference
+    # The largest error of filtered noise, as a part of its largest deviation; for a transform, the error in norm.
     error: float = 0.0
-    """The largest error of filtered noise, as a part of its largest deviation; for a transform, the error in norm."""
-    left: float = 0.0
-    """What is left of a wave that the filter removes, as a part of its deviation."""
+    left: float = 0.0  # what is left of a wave that the filter removes, as a part of its deviation
 
 
 class Form(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from ..transfer import Transfer
     from .recipe import Recipe
     from .volumes import Volumes
-
 
 # The part of a picture that, if it is missing, is worth a line.
 MUCH = 0.5
@@ -114,8 +113,7 @@ class Opened:
 
     def frame(self, target: FileName, *, keep: bool = False) -> Frame:
         """Return the one picture, also as it was read if ``keep``; raises WriteError if a file cannot hold it."""
-        picture = self.found
-        assert not isinstance(picture, images.Pages)  # noqa: S101  callers have asked
+        picture = cast("Picture", self.found)
         return self.frame_of(picture, images.check_fits(picture, target, format=self.recipe.format), keep=keep)
 
     def frame_of(self, picture: Picture, suffix: str, *, keep: bool = False) -> Frame:
@@ -182,8 +180,7 @@ class Opened:
     @property
     def pages(self) -> Pages:
         """The pages of a file that has several."""
-        assert isinstance(self.found, images.Pages)  # noqa: S101  callers have asked
-        return self.found
+        return cast("Pages", self.found)
 
     @property
     def middle(self) -> int:

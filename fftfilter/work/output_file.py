@@ -13,34 +13,31 @@ from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from .. import images, system
 from ..device_choice import NUMPY
 from ..errors import ParameterError, TooLargeError, WriteError
 from ..files.atomic import growing, is_special
-from ..files.messages import reason, shown
+from ..files.messages import FileName, reason, shown
 from ..files.sources import Slices
 from ..files.urls import is_url
 from ..filters.description import spelled_out
 from ..images.formats import FORMATS, ZARR
-from ..images.pages import PALETTES, hdu_of
+from ..images.pages import PALETTES, PaletteRule, Sink, hdu_of
 from ..memory import WAITING_BYTES
 from ..output.modes import EACH, STACK, scale_of
 from .missing import Missing
-from .opened import Made, filter_frames, largest, open_input
+from .opened import Frame, Made, Opened, filter_frames, largest, open_input
 from .recipe import Done, Recipe
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from ..arrays import Array
-    from ..files.messages import FileName
     from ..filters import Filter, FilterOptions
     from ..images import Pages, Picture
-    from ..images.pages import PaletteRule, Sink
     from ..transfer import Transfer
-    from .opened import Frame, Opened
 
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
@@ -241,12 +238,10 @@ def sink_of(
 
     With a ``height`` it takes rows of pages that have it.
     """
-    found, recipe = opened.found, opened.recipe
-    pages = found if isinstance(found, images.Pages) else None
+    recipe, pages = opened.recipe, cast("ome_zarr.ZarrPages", opened.found)
     if os.fsdecode(target).endswith(ZARR):
         from ..images import ome_zarr
 
-        assert isinstance(pages, ome_zarr.ZarrPages)  # noqa: S101  callers have asked
         is_part = len(pages) < pages.count  # the target was begun by another process
         growing_zarr = partial(ome_zarr.growing, by_rows=bool(height))
         with ome_zarr.part(target, pages) if is_part else growing_zarr(target, pages, recipe.key) as levels:
@@ -261,7 +256,7 @@ def sink_of(
             asked = as_written(None if recipe.strip else opened.pages.container, suffix)
             return images.pages_of(Slices(file), shown(target, "standard output"), asked)
 
-        count, plays = (len(pages), pages.plays) if pages else (1, 0)
+        count, plays = (len(pages), pages.plays) if isinstance(pages, images.Pages) else (1, 0)
         yield images.sink(file, suffix, recipe.coding, count=count, plays=plays, height=height), written
 
 

@@ -21,8 +21,8 @@ from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, FORMATS, is_zarr, refuse_coding, refuse_whole_numbers, suffix_of
 from ..images.pages import ALL as ALL_PAGES
 from ..images.pages import ALL_HDUS
-from ..output.modes import ALL, EACH, MODES, Auto, check_channels, check_scale
-from ..transfer.product import checked_depth
+from ..output.modes import ALL, EACH, MODES, Auto, Channels, Mode, Output, Scale, Span, check_channels, check_scale
+from ..transfer.product import Edges, checked_depth
 from .missing import USUAL, Missing
 
 if TYPE_CHECKING:
@@ -30,13 +30,10 @@ if TYPE_CHECKING:
     from ..arrays import Holes
     from ..filters import Filter
     from ..images import Asked, Coding, Picture, Size
-    from ..output.modes import Channels, Mode, Output, Scale, Span
     from ..output.rounding import Difference
     from ..region import Area, Region
     from ..transfer import Transfer
-    from ..transfer.product import Edges
     from .opened import Frame, Made
-
 
 # The defaults of the options that all methods have.
 _OF_ALL = {**dict.fromkeys(("engine", "work_group_size", "transpose", "depth")), "precision": "single"}
@@ -362,29 +359,20 @@ class Done:
     """The result for a file."""
 
     pages: int = 1
-    shape: tuple[int, ...] = ()
-    """That of the first page: channels, height, width; empty if it could not be read."""
-    dtype: str | None = None
-    """That of the first page, as it was read."""
+    shape: tuple[int, ...] = ()  # that of the first page: channels, height, width; empty if it could not be read
+    dtype: str | None = None  # that of the first page, as it was read
     samples: int = 0
-    clipped: float = 0.0
-    """The part of the samples of all pages that was clipped to black or white."""
-    missing: float = 0.0
-    """The part of the samples of all pages that is missing."""
+    clipped: float = 0.0  # the part of the samples of all pages that was clipped to black or white
+    missing: float = 0.0  # the part of the samples of all pages that is missing
+    # 0 and the largest magnitude of the filtered values of all pages, if any was filtered.
     extremes: tuple[float, float] | None = None
-    """0 and the largest magnitude of the filtered values of all pages, if any was filtered."""
-    cautions: list[str] = field(default_factory=list)
-    """Surprises in the output, a line each."""
-    notes: list[str] = field(default_factory=list)
-    """What followed from each page, in words, if anything did."""
+    cautions: list[str] = field(default_factory=list)  # surprises in the output, a line each
+    notes: list[str] = field(default_factory=list)  # what followed from each page, in words, if anything did
+    # What was dropped of the input's metadata, and of a file that the output replaced, as text.
     left_out: list[str] = field(default_factory=list)
-    """What was dropped of the input's metadata, and of a file that the output replaced, as text."""
-    peak: float = 0.0
-    """The largest value as a part of the input's white, if only measured."""
-    difference: Difference | None = None
-    """From the reference, if the output was compared with it."""
-    has_table: bool = False
-    """Whether the indices of a palette were filtered, which is a look-up table."""
+    peak: float = 0.0  # the largest value as a part of the input's white, if only measured
+    difference: Difference | None = None  # from the reference, if the output was compared with it
+    has_table: bool = False  # whether the indices of a palette were filtered, which is a look-up table
 
     def note(self, frame: Frame, made: Made, recipe: Recipe) -> None:
         """Add one more page."""

@@ -47,8 +47,7 @@ class Saved(NamedTuple):
     """What the file of a recipe says."""
 
     arguments: list[str]
-    digests: Mapping[str, str]
-    """Those of masks, by their names."""
+    digests: Mapping[str, str]  # those of masks, by their names
 
     def renamed(self, change: Callable[[str], str]) -> Saved:
         """Return it with the names of masks changed."""

@@ -24,24 +24,20 @@ from ..images import Depth
 from ..images.formats import FORMATS
 from ..missing import complete, fill_by_numpy, less_removed, values_of
 from ..output.histogram import BINS, range_of
-from ..output.modes import MODES, Auto, Range
+from ..output.modes import MODES, Auto, Channels, Output, Range, Scale
 from ..output.ramp import Gray, on_valid, pixels, ramps
 from ..output.rounding import NOISE, OF_65535, Difference, deviation
-from ..region import filtered_part
+from ..region import Area, filtered_part
 from ..transfer import reference
-from ..transfer.product import grid_with
+from ..transfer.product import Edges, grid_with
 
 if TYPE_CHECKING:
     from ..arrays import Array
     from ..images import Pages, Picture
     from ..images.fits import Container
-    from ..output.modes import Channels, Output, Scale
-    from ..region import Area
     from ..transfer import Transfer
-    from ..transfer.product import Edges
     from .opened import Frame, Opened
     from .recipe import Recipe
-
 
 # The smallest float32 that has all its bits: storing smaller values loses some.
 TINY = 2.0**-126

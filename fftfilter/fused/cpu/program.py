@@ -210,8 +210,7 @@ class FusedCpuPlan(NamedTuple):
     workers: int
     columns: Axis
     rows: Axis
-    inverses: int = 1
-    """How often an image is transformed back."""
+    inverses: int = 1  # how often an image is transformed back
 
     @property
     def pitch(self) -> int:

@@ -28,7 +28,6 @@ Defines = tuple[str, ...]
 Arguments = dict[str, Any]
 LongStep = tuple[str, TransformPlan, Defines]
 
-
 ROWS = "fused/gpu/rows.cl"
 INVERSE_ROWS = "fused/gpu/inverse_rows.cl"
 FILTER = "fused/gpu/filter.cl"
@@ -80,16 +79,13 @@ class Launches:
     mask_data: Buffer
     stack: Stack
     spectrum: Buffer
-    work: Buffer
-    """Between the steps of long transforms that are not in the spectrum's place."""
+    work: Buffer  # between the steps of long transforms that are not in the spectrum's place
     values: Buffer
     largest: Buffer
-    row_tables: list[cl.Buffer]
-    """The tables of the plan of rows, on the device."""
+    row_tables: list[cl.Buffer]  # the tables of the plan of rows, on the device
     column_tables: list[cl.Buffer]
 
-    before: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Files in front of a kernel's, beside those that it needs."""
+    before: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # files in front of a kernel's, beside those that it needs
 
     def __post_init__(self) -> None:
         plan, mask, stack = self.plan, self.mask, self.stack

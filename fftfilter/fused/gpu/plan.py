@@ -217,17 +217,12 @@ UNUSED: dict[str, float | int] = {**dict.fromkeys(REALS, 0.0), "is_complement": 
 class Mask(NamedTuple):
     """The part of a transfer function that is computed: some columns, and the arguments of their kernels."""
 
-    tiles: int
-    """The number of tiles of columns that are stored and transformed."""
-    complement: bool
-    """Whether the mask is 1 - H, and what it leaves is subtracted from the image."""
-    dc: float
-    """H(0)"""
-    shape: str
-    """The shape for which kernels are compiled: one of the smooth ones, ideal or table."""
+    tiles: int  # the number of tiles of columns that are stored and transformed
+    complement: bool  # whether the mask is 1 - H, and what it leaves is subtracted from the image
+    dc: float  # H(0)
+    shape: str  # the shape for which kernels are compiled: one of the smooth ones, ideal or table
     data: NDArray[Any]
-    numbers: dict[str, float | int]
-    """By name, in the order in which kernels declare them."""
+    numbers: dict[str, float | int]  # by name, in the order in which kernels declare them
     edges: Edges = "wrap"
     needs_two_inverses: bool = False
     """Whether edges are mirrored and H is not even along each axis: a table has the gains of its even part, then of

@@ -35,18 +35,14 @@ RESERVED_BYTES = 64
 class Limits:
     """The limits of a device that plans respect. Lower ones make small images take the path of large ones."""
 
-    local_bytes: int = 48 * 1024
-    """Local memory of a work-group, what OpenCL promises of a GPU."""
-    group: int = 1024
-    """The most work-items of a work-group."""
-    group_wanted: int = 256
-    """A work-group of this size hides the latency of its barriers behind others of its kind."""
+    local_bytes: int = 48 * 1024  # local memory of a work-group, what OpenCL promises of a GPU
+    group: int = 1024  # the most work-items of a work-group
+    group_wanted: int = 256  # a work-group of this size hides the latency of its barriers behind others of its kind
+    # The longest transform in two steps: each is at most as long as what a work-group holds well, its table 2 MB.
     longest: int = 1 << 18
-    """The longest transform in two steps: each is at most as long as what a work-group holds well, its table 2 MB."""
-    many_columns: int = 1024
-    """From this many columns on, two more launches are worth it if that makes each faster."""
+    many_columns: int = 1024  # from this many columns on, two more launches are worth it if that makes each faster
+    # Lengths of convolutions whose exchanges go in two halves: larger than local memory, of even radices alone.
     convolutions: tuple[int, ...] = (12288, 15360, 16384)
-    """Lengths of convolutions whose exchanges go in two halves: larger than local memory, of even radices alone."""
 
     @property
     def exchanged(self) -> int:
