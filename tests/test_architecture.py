@@ -32,7 +32,7 @@ MODULES = {module_name(file): file for file in sorted(PACKAGE.rglob("*.py"))}
 ALL_ABOVE = "*"
 
 # What a room may import beside itself, of those above it in this table; fftfilter is the package's own __init__, with
-# the version. Imports for type checkers alone do not count.
+# the version. Imports for type checkers alone may be of any room above it.
 ROOMS = {
     "fftfilter": "",
     "errors": "fftfilter",
@@ -100,14 +100,14 @@ def for_type_checkers(nodes):
 
 
 @cache
-def origins(name):
-    """Return what a module imports as absolute names, within functions, too."""
+def origins(name, *, typed=False):
+    """Return what a module imports as absolute names, within functions, too; for ``typed`` also for type checkers."""
     nodes = list(ast.walk(tree(name)))
     is_package = MODULES[name].name == "__init__.py"
     path = [] if name == "fftfilter" else name.split(".")
     home = ["fftfilter", *(path if is_package else path[:-1])]
     found = []
-    for node in set(nodes) - for_type_checkers(nodes):
+    for node in set(nodes) - (set() if typed else for_type_checkers(nodes)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -116,9 +116,11 @@ def origins(name):
     return found
 
 
-def imported(name):
+def imported(name, *, typed=False):
     """Return the modules of this package that a module imports."""
-    inside = {origin.partition(".")[2] for origin in origins(name) if origin.partition(".")[0] == "fftfilter"}
+    inside = {
+        origin.partition(".")[2] for origin in origins(name, typed=typed) if origin.partition(".")[0] == "fftfilter"
+    }
     # `from . import plan` takes a module, `from .plan import Launch` a name out of one.
     return {origin if origin in MODULES else origin.rpartition(".")[0] or "fftfilter" for origin in inside}
 
@@ -150,6 +152,13 @@ def test_a_room_imports_what_the_table_allows():
     may = {name: {name, *(above[name] if text == ALL_ABOVE else text.split())} for name, text in ROOMS.items()}
     seen = {(module, other) for module in MODULES for other in imported(module)}
     assert {(module, other) for module, other in seen if room(other) not in may[room(module)]} == set()
+
+
+def test_imports_for_type_checkers_point_down():
+    """But for those of the package itself, which are its public names."""
+    order = list(ROOMS)
+    seen = {(name, other) for name in MODULES if name != "fftfilter" for other in imported(name, typed=True)}
+    assert {(name, other) for name, other in seen if order.index(room(other)) > order.index(room(name))} == set()
 
 
 def test_no_modules_import_each_other_in_a_circle():

@@ -159,14 +159,13 @@ def forwarding(url: str) -> str:
 
 @dataclass(frozen=True)
 class Commands:
-    """The program's commands for a page: the one parser of options. ``source`` is the name of a picture's file."""
+    """The commands of :class:`fftfilter.explore.request.Commands`."""
 
     context: click.Context
-    always: tuple[str, ...]  # options that every command gets: the device, if one was chosen
+    always: tuple[str, ...]
 
     @cached_property
     def options(self) -> Mapping[str, Mapping[str, Any]]:
-        """The filters of the page, each with the options that it may set and their defaults."""
         kinds = {name: kind for name, kind in KINDS.items() if kind.is_on_page}
         of_all = (*(name for name, kind in kinds.items() if kind.factor), "pixel_size", "output", "edges", "scale")
         options = {}
@@ -180,24 +179,20 @@ class Commands:
         return options
 
     def describe(self, words: Sequence[str], source: str) -> Recipe:
-        """Return the filter that a command and its options describe; raises FftfilterError."""
         with as_parameter_errors():
             return _described(context_of(self.context, words, source, NOWHERE))
 
     def arguments(self, words: Sequence[str]) -> tuple[str, ...]:
-        """Return a command and its options as recipes have them; raises FftfilterError."""
         with as_parameter_errors():
             return tuple(kept_words(words))
 
     def run(self, words: Sequence[str], source: str, target: str, advance: Callable[[int], None]) -> None:
-        """Run a command with its options; after each page ``advance`` gets the number of all; raises FftfilterError."""
         with as_parameter_errors():
             made = context_of(self.context, words, source, target)
             made.meta[ADVANCE] = advance
             made.command.invoke(made)
 
     def of_recipe(self, data: bytes, name: str, source: str) -> dict[str, Any]:
-        """Return the request of a recipe's file, and read no other one; raises FftfilterError, with ``name`` first."""
         from ..work import saved
 
         given = saved.parse(data, name)

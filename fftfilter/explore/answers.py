@@ -16,7 +16,7 @@ from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from aiohttp import WSMsgType, web
@@ -33,13 +33,9 @@ from ..transfer.fitted import Curve
 from ..transfer.peaks import Notch
 from ..work.opened import cautions_on_missing
 from ..work.saved import folder_of, saved_of
-from .request import Request, field_of, levels_of, number_of, read, view_of
+from .request import Commands, Request, field_of, levels_of, number_of, read, view_of
 from .session import ChangedError, Folder, Measured, Session, Worker
 from .shown import MAP, FilePage, Kind, around_gray, at, eight_bits, frame, histogram, joined, reduced
-
-if TYPE_CHECKING:
-    from ..commands.explore import Commands
-
 
 # Number of filters that are kept ready, each with buffers of four bytes a pixel: for dragging and for rest, for the
 # result and for the removed part.

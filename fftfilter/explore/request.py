@@ -13,10 +13,10 @@ import json
 import os
 import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,6 @@ from .session import ChangedError, Folder, Session, version_of
 from .shown import FilePage, Kind, frame, joined
 
 if TYPE_CHECKING:
-    from ..commands.explore import Commands
     from ..output.ramp import Timing
 
 # What a page may set beside the shapes, by the names of the options.
@@ -158,6 +157,30 @@ def _pixels(shapes: tuple[tuple[Any, ...], ...], height: int, width: int, level:
             corners = first, y, max(first, first + wide - 1), max(y, y + high - 1)
             (draw.rectangle if kind == "rectangle" else draw.ellipse)(corners, 255)
     return np.asarray(image) > 0
+
+
+class Commands(Protocol):
+    """The program's commands for a page: the one parser of options (``commands/explore.py``)."""
+
+    @property
+    def always(self) -> tuple[str, ...]:
+        """Options that every command gets: the device, if one was chosen."""
+
+    @property
+    def options(self) -> Mapping[str, Mapping[str, Any]]:
+        """The filters of the page, each with the options that it may set and their defaults."""
+
+    def describe(self, words: Sequence[str], source: str) -> Recipe:
+        """Return the filter that a command and its options describe; raises FftfilterError."""
+
+    def arguments(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Return a command and its options as recipes have them; raises FftfilterError."""
+
+    def run(self, words: Sequence[str], source: str, target: str, advance: Callable[[int], None]) -> None:
+        """Run a command with its options; after each page ``advance`` gets the number of all; raises FftfilterError."""
+
+    def of_recipe(self, data: bytes, name: str, source: str) -> dict[str, Any]:
+        """Return the request of a recipe's file, and read no other one; raises FftfilterError, with ``name`` first."""
 
 
 Query = Mapping[str, str]

@@ -32,8 +32,7 @@ from .answers import command_line
 from .session import CONFLICT, NAME, ChangedError, Folder, RefusedError, Session, check
 
 if TYPE_CHECKING:
-    from ..commands.explore import Commands
-    from .request import Request
+    from .request import Commands, Request
 
 # The status of a refusal: the name is not a file's of the folder that a page may write into.
 ELSEWHERE = 403

@@ -22,14 +22,12 @@ from aiohttp import web
 from ..errors import FftfilterError, ParameterError, TooLargeError
 from ..files.messages import quoted_if_odd
 from .answers import Answers, Live, line_of
-from .request import DRAWN, LONGEST, Request, found, page_of, peaks, read, steps, whole_of
+from .request import DRAWN, LONGEST, Commands, Request, found, page_of, peaks, read, steps, whole_of
 from .saving import Progress, applied, downloaded, keep_mask, save
 from .session import Folder, RefusedError, Session, Worker
 from .shown import Kind, frame, reduced
 
 if TYPE_CHECKING:
-    from ..commands.explore import Commands
-
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 # The port is this one if it is free, as browsers keep presets for a port.
