@@ -24,6 +24,7 @@ from ..files import sources as inputs
 from ..files.urls import is_url, without_file_scheme
 from ..images.formats import FORMATS, extension_of, is_zarr
 from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, Output, parse_scale
+from ..region import FEATHER, WIDEST
 from ..transfer import Transfer
 from ..transfer.product import EDGES, Edges
 from ..transfer.radial import PASSES
@@ -136,7 +137,7 @@ lattice_option = shared.filter_option(
     "--lattice N",
     group="Waves alone",
     type=int,
-    help="Of two --at a and b, also the waves m a + n b, for all whole m and n up to N, as those of a crystal.",
+    help="Of two --at a and b, also the waves m a + n b, for all whole m and n up to N, 20 at most, as of a crystal.",
 )
 axes_options = [
     shared.filter_option(
@@ -177,7 +178,9 @@ region_options = [
     ),
     region_option("--protect MASK|X,Y,W,H", help="Filter everywhere but there."),
     region_option(
-        "--feather PX", type=float, help="How wide the soft border is, inside of what is filtered.  [default: 8]"
+        "--feather PX",
+        type=float,
+        help=f"How wide the soft border is, inside of what is filtered, 0 to {WIDEST}.  [default: {FEATHER:g}]",
     ),
 ]
 other_options = [

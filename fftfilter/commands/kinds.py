@@ -15,7 +15,8 @@ import click
 
 from .. import transfer
 from ..output.modes import FOLDER, Output
-from ..transfer.shapes import SHAPES
+from ..transfer.radial import HIGHEST_ORDER
+from ..transfer.shapes import SHAPES, USUAL_ORDER
 from ..transfer.units import Radius
 from .options import GroupedOption, filter_option, several
 
@@ -106,7 +107,12 @@ shape_options = several(
         help="ideal (sharp, rings), gaussian (smooth), butterworth, cosine or fermi. The smooth shapes have gain 1/2 "
         "at the cutoff.",
     ),
-    filter_option("--order N", group="Shape", type=int, help="Steepness of butterworth, 1 to 100.  [default: 2]"),
+    filter_option(
+        "--order N",
+        group="Shape",
+        type=int,
+        help=f"Steepness of butterworth, 1 to {HIGHEST_ORDER}.  [default: {USUAL_ORDER}]",
+    ),
     filter_option(
         "--width W",
         group="Shape",
@@ -183,7 +189,10 @@ PEAK = "FX,FY[,WIDTH]"
     "0.006cyc. May be repeated.",
 )
 @filter_option(
-    "--harmonics N", type=int, default=1, help="Also remove multiples of each --at, up to N times its frequency."
+    "--harmonics N",
+    type=int,
+    default=1,
+    help="Also remove multiples of each --at, up to N times its frequency, at most 1000.",
 )
 @filter_option(
     "--shape",
@@ -368,7 +377,7 @@ def mask(mask: str) -> Transfer:
     everyday=True,
     help="Suppress horizontal or vertical stripes.",
 )
-@filter_option("--tolerance PERCENT", type=float, default=5, help="The tolerance of --suppress.")
+@filter_option("--tolerance PERCENT", type=float, default=5, help="The tolerance of --suppress, 0 to 100.")
 def imagej(**given: Any) -> Transfer:
     """Filter as ImageJ's FFT Bandpass Filter does, with its defaults.
 

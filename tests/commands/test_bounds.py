@@ -49,3 +49,23 @@ def test_a_device_of_thousands_of_digits_is_none(run, tmp_path):
     code, _, stderr = run("lowpass", "--device", DIGITS, tmp_path / "in.png", tmp_path / "out.png")
     assert (code, len(stderr.splitlines())) == (3, 1)
     assert "no OpenCL device '999" in stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "beyond", "said"),
+    [
+        ("lowpass --shape butterworth", "--order", 101, "1 to 100"),
+        ("lowpass --output keep --region 0,0,4,4", "--feather", 1001, "0 to 1000"),
+        ("notch --at 0.1,0.2", "--harmonics", 1001, "at most 1000"),
+        ("notch --at 0.1,0.2 --at 0.2,0.1", "--lattice", 21, "20 at most"),
+        ("imagej", "--tolerance", 101, "0 to 100"),
+        ("descreen", "--keep-detail", 101, "-50 to 100"),
+    ],
+)
+def test_the_help_of_an_option_has_its_bounds(run, tmp_path, command, option, beyond, said):
+    Image.fromarray(GRAY).save(tmp_path / "in.png")
+    name, *words = command.split()
+    of_option = run(name, "--help")[1].decode().partition(f"\n  {option} ")[2].partition("\n  --")[0]
+    assert said in " ".join(of_option.split())
+    code, _, stderr = run(name, *words, option, beyond, tmp_path / "in.png", tmp_path / "out.png")
+    assert (code, len(stderr.splitlines())) == (2, 1), stderr
