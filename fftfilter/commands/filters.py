@@ -24,7 +24,6 @@ from ..files import sources as inputs
 from ..files.urls import is_url, without_file_scheme
 from ..images.formats import FORMATS, extension_of, is_zarr
 from ..output.modes import CHANNELS, EACH, FOLDER, MODES, SCALED, STACK, Output, parse_scale
-from ..region import FEATHER, WIDEST
 from ..transfer import Transfer
 from ..transfer.product import EDGES, Edges
 from ..transfer.radial import PASSES
@@ -180,7 +179,7 @@ region_options = [
     region_option(
         "--feather PX",
         type=float,
-        help=f"How wide the soft border is, inside of what is filtered, 0 to {WIDEST}.  [default: {FEATHER:g}]",
+        help="How wide the soft border is, inside of what is filtered, 0 to 1000.  [default: 8]",
     ),
 ]
 other_options = [

@@ -19,13 +19,13 @@ from .. import images, signals, system
 from ..device_choice import NUMPY, are_few, devices_named, is_numpy, lacks_opencl
 from ..errors import DeviceError, ReadError, without_secrets
 from ..files import urls
-from ..files.messages import Events, as_error, quoted_if_odd, tell
+from ..files.messages import Events, Progress, as_error, quoted_if_odd, tell
 from ..files.sources import Identity
 from ..files.urls import Url, is_url, place
 from ..images import extensions, suffix_of
 from ..output.modes import FOLDER
 from ..system import cores
-from .options import device_for, folder_option, remark
+from .options import device_for, folder_option, remark, tell_of_compiling
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -261,8 +261,6 @@ def _executors(
     if all(map(options.recipe.is_open, wanted.devices)) and are_few(samples):
         wanted = wanted._replace(devices=[NUMPY] * len(wanted.devices))
     if not wanted.processes:
-        from ..folders.report import tell_of_compiling
-
         tell_of_compiling(quiet=options.quiet)
         verbose = 0 if options.quiet else options.verbose
         device = device_for(wanted.devices[0], options.recipe, run.found.file_bytes, verbose=verbose)
@@ -330,7 +328,6 @@ def _outcome_line(outcome: Outcome) -> str:
 
 def _watch(run: FolderRun, executors: list[Workers], where: str, options: CommandOptions) -> int:
     from ..folders.jobs import MOST_FAILURES
-    from ..folders.report import Progress
 
     began = time.monotonic()
     progress = Progress(run.found.files * (2 if run.recipe.span == FOLDER else 1), quiet=options.quiet)

@@ -21,12 +21,12 @@ from .. import device_choice, images, system
 from ..errors import DeviceError, ImageError, ParameterError, ReadError, TooLargeError, WriteError
 from ..files import sources
 from ..files.atomic import refuse_inputs, remove_leftovers_beside
-from ..files.messages import Events, as_error, shown
+from ..files.messages import Events, Progress, as_error, shown
 from ..files.urls import is_url
 from ..output.modes import STACK
 from ..text import sides_text, text_table
 from .folder import check_preview, write_preview
-from .options import device_for, refuse, remark
+from .options import device_for, refuse, remark, tell_of_compiling
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak
@@ -54,8 +54,6 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
     is_open = options.recipe.is_open(options.device) and not (options.profile or options.save_stages)
     options.asked = options.device
     options.device = device_for(options.device, options.recipe, size, verbose=options.verbose)
-    from ..folders.report import tell_of_compiling
-
     options.check_for_file(source, target)
     options.recipe = options.recipe.fitting(source, target)
     tell_of_compiling(quiet=options.quiet)
@@ -167,7 +165,6 @@ def _workers(options: CommandOptions) -> Iterator[ClusterWorkers | None]:
 
 def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outcome, too_large: str) -> None:
     """Filter a picture that is larger than the memory strip by strip; raises TooLargeError if it cannot be."""
-    from ..folders.report import Progress
     from ..work.large import LargeFile
 
     with _workers(options) as workers:
@@ -285,7 +282,6 @@ def _make_and_tell(
     opened: Opened, target: str, files: Sequence[Identity | None], options: CommandOptions, share: Share | None
 ) -> tuple[Done, str]:
     """Filter a picture, or pages one by one or by ``share``; return the device, too. ``files`` are all inputs."""
-    from ..folders.report import Progress
     from ..work.output_file import make_output
 
     recipe, progress = opened.recipe, Progress(1, quiet=True)

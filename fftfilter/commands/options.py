@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from inspect import cleandoc
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import ParameterError, without_secrets
+from ..files.messages import saying_so
 from ..images.formats import COMPRESSIONS, Coding
 from ..images.pages import ALL, PALETTES, Asked, hdu_of
 from ..text import bytes_of
@@ -326,6 +328,14 @@ def remark(*lines: object, quiet: bool = False) -> None:
     """Print what the program itself has to say on standard error, a line each, unless it is to be quiet."""
     for line in () if quiet else lines:
         click.echo(without_secrets(f"fftfilter: {line}"), err=True)
+
+
+def tell_of_compiling(*, quiet: bool) -> None:
+    """Show a line while programs are compiled, if standard error is a terminal and not ``quiet``."""
+    if not quiet and sys.stderr.isatty():
+        from ..device import opencl
+
+        opencl.while_building = saying_so
 
 
 def refuse(given: Mapping[str, Any], names: Iterable[str], why: str) -> None:

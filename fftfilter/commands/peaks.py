@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import ImageError, ParameterError, ReadError, without_secrets
+from ..files.messages import Progress
 from ..files.urls import without_file_scheme
 from ..images.formats import is_zarr
 from ..text import INCH, Angle, length_text, text_table
@@ -124,7 +125,6 @@ def spectrum_of_sources(
     """
     from ..folders.jobs import Files
     from ..folders.mean_spectrum import mean_spectrum, opened, pixel_of
-    from ..folders.report import Progress
     from ..region import area_of
     from ..work.missing import Missing, unmeasured
     from ..work.opened import spectrum_of

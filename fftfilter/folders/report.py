@@ -1,8 +1,7 @@
 """The report of a run, a file with a line of JSON about each image; the same lines are the log's events ``file``.
 
-And lines on a terminal: the progress bar, with rate and time left, and a line while programs are compiled. A dry run
-shows each file's size, output and memory, from the headers alone. The memory that a picture takes of a device is asked
-of the device: of one here, or of one of a cluster's workers.
+A dry run shows each file's size, output and memory, from the headers alone. The memory that a picture takes of a device
+is asked of the device: of one here, or of one of a cluster's workers.
 """
 
 from __future__ import annotations
@@ -10,17 +9,13 @@ from __future__ import annotations
 import errno
 import json
 import os
-import shutil
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from posixpath import join
 from tempfile import TemporaryFile
-from threading import Timer
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from .. import __version__, images
@@ -186,83 +181,6 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
         "error": outcome.error and without_secrets(outcome.error),
         "code": outcome.code,
     }
-
-
-_SECONDS_BETWEEN = 0.1
-SECONDS_BETWEEN_LINES = 30.0  # where there is no terminal
-_CLEAR = "\r\x1b[K"
-# Programs that were compiled before are there in less.
-COMPILING_SECONDS = 0.3
-COMPILING = "compiling for this device, the first time only ..."
-
-
-class Progress:
-    """A progress bar on standard error, or if that is no terminal a line now and then, unless ``quiet``."""
-
-    def __init__(self, total: int, *, quiet: bool = False) -> None:
-        self.total = total
-        self._done = 0
-        self._began = self._told = time.monotonic()
-        self._shown = 0.0
-        self._quiet, self._on = quiet, not quiet and sys.stderr.isatty()
-
-    def advance(self) -> None:
-        """Count one more; the line is drawn anew a few times a second."""
-        self._done += 1
-        now = time.monotonic()
-        if not (self._on or self._quiet) and now - self._told >= SECONDS_BETWEEN_LINES:
-            self._told, seconds = now, now - self._began
-            if not tell("progress", done=self._done, total=self.total, seconds=round(seconds, 3)):
-                _write(f"fftfilter: {line(self._done, self.total, seconds).partition('] ')[2]}\n")
-        if self._on and now - self._shown >= _SECONDS_BETWEEN:
-            self._shown = now
-            columns = shutil.get_terminal_size().columns - 1
-            _write(_CLEAR + line(self._done, self.total, now - self._began)[:columns])
-
-    def clear(self) -> None:
-        """Erase the bar, to make room for other lines or for good."""
-        if self._on and self._shown:
-            _write(_CLEAR)
-            self._shown = 0.0
-
-
-def line(done: int, total: int, seconds: float) -> str:
-    """Return the text of the bar."""
-    width = 24
-    total = max(total, done, 1)
-    full = width * done // total
-    rate = done / seconds if seconds > 0 else 0.0
-    left = timedelta(seconds=round((total - done) / rate)) if rate else "?"
-    return f"[{'#' * full}{'.' * (width - full)}] {done}/{total}  {rate:.3g}/s  {left} left"
-
-
-def tell_of_compiling(*, quiet: bool) -> None:
-    """Show a line while programs are compiled, if standard error is a terminal and not ``quiet``."""
-    if not quiet and sys.stderr.isatty():
-        from ..device import opencl
-
-        opencl.while_building = _saying_so
-
-
-@contextmanager
-def _saying_so() -> Iterator[None]:
-    """Show the line if this takes long, and erase it."""
-    timer = Timer(COMPILING_SECONDS, _write, (_CLEAR + COMPILING,))
-    timer.daemon = True
-    with suppress(RuntimeError):  # no thread more: then nothing is shown
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        if timer.ident is not None:
-            timer.join()
-            _write(_CLEAR)
-
-
-def _write(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()
 
 
 Shape = tuple[int, int, int]

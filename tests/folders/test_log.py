@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from fftfilter import __version__
 from fftfilter.cli import cli
-from fftfilter.folders import report
-from fftfilter.folders.report import Progress
+from fftfilter.files import messages
+from fftfilter.files.messages import Progress
 from tests.folders.helpers import names, pgm
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -121,7 +121,7 @@ def test_a_folder_with_nothing_to_filter_is_no_error_and_said(tmp_path, pattern)
 
 
 def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is(capsys, monkeypatch):
-    monkeypatch.setattr(report, "SECONDS_BETWEEN_LINES", 0.05)
+    monkeypatch.setattr(messages, "SECONDS_BETWEEN_LINES", 0.05)
     for quiet in (True, False):
         bar = Progress(20, quiet=quiet)
         for _ in range(10):

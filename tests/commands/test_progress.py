@@ -16,8 +16,8 @@ from fftfilter.cli import cli
 from fftfilter.commands import one_file
 from fftfilter.commands.filters import context_of
 from fftfilter.device import opencl
-from fftfilter.folders import report
-from fftfilter.folders.report import Progress, line
+from fftfilter.files import messages
+from fftfilter.files.messages import Progress, line
 from tests.folders.helpers import pgm
 
 
@@ -34,7 +34,7 @@ def test_a_line_says_how_much_is_done_and_how_long_the_rest_takes():
 
 def test_the_bar_is_drawn_ten_times_a_second_at_most_and_erased_once(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(report, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(messages, "time", SimpleNamespace(monotonic=lambda: now[0]))
     monkeypatch.setattr("sys.stderr", Terminal())
     monkeypatch.setenv("COLUMNS", "50")  # of which the last one stays free
     bar, shown = Progress(8), []
@@ -73,7 +73,7 @@ def test_each_file_and_each_page_moves_the_bar_by_one(monkeypatch, tmp_path, wor
     for i in range(2):
         pgm(tmp_path / f"in/{i}.pgm", i, 64, 64)
     (tmp_path / "in/bad.pgm").write_bytes(b"P5 ")
-    monkeypatch.setattr(report, "_SECONDS_BETWEEN", 0)
+    monkeypatch.setattr(messages, "_SECONDS_BETWEEN", 0)
     monkeypatch.setattr(opencl, "while_building", nullcontext)  # which the command replaces
     monkeypatch.setattr("sys.stderr", Terminal())
     target = [] if "peaks" in words else [str(tmp_path / ("out" if given == "in" else "out.tif"))]
