@@ -6,7 +6,7 @@
                    elsewhere
     atomic.py      outputs that appear whole or not at all; leftovers of killed runs
     urls.py        files behind URLs, through fsspec; which names from outside are names
-    messages.py    standard input, output and error, which may be closed or full; texts of errors about files
+    messages.py    standard input, output and error, which may be closed or full; the progress there; errors about files
 
 Only the messages know that these are images.
 """

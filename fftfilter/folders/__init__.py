@@ -8,6 +8,6 @@ preloaded.py  the imports of those processes, once for all
 cluster.py    the executor of a Dask cluster
 batch.py      files through one device: read, filtered in stacks of one size, written; errors become outcomes
 journal.py    the files that an output folder holds already
-report.py     a line of JSON about each file; lines on a terminal: the bar, and that programs are compiled; a dry run
+report.py     a line of JSON about each file; a dry run
 mean_spectrum.py  the mean power spectrum of all pictures
 """
