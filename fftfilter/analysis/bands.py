@@ -58,9 +58,11 @@ LEFT, SURE, BETTER, OF_OFFSETS = 0.8, 1.9, 0.95, 0.7
 # The most that a step may have to do with the next, as edges are blurred over some rows; that of slanted lines; the
 # fewest steps that tell lines alone. A step of more times the median height is that of a border.
 BLURRED, SLANTED, FEWEST_STEPS, OUTLYING, SMALL = 0.25, 0.6, 4, 12.0, 0.1
-# The most of steps that is the same so many pixels further; the standard errors of that which come by chance. Heights
-# of less than this standard deviation, as a part of their mean, are equal. Groups of lines differ by less of a height.
-REPEATED, SHIFTED, CHANCE, EQUAL = 0.35, 4, 3.0, 0.2
+# The most of steps that is the same so many pixels further; the standard errors of that which come by chance.
+REPEATED, SHIFTED, CHANCE = 0.35, 4, 3.0
+# The standard deviation of heights, as a part of their mean: those of ruled lines have less, those of a picture's own
+# edges more, as there are a few strong ones among many weak ones.
+EQUAL, UNEQUAL = 0.2, 1.1
 # The most of the pixels that steps leave where they are, by less than half of their height: in the mean of all rows,
 # and in their root mean square.
 UNMOVED, HALF = (0.07, 0.14), 0.5
@@ -144,7 +146,7 @@ def lines_of_part(plane: Array, holes: Holes | None) -> tuple[Lines, int, int] |
     agree = sorted(((_agreement(steps[:, a:b]), a, b) for a, b in blocks), reverse=True)[:TRIED]
     spans = set()
     for a, b in (each[1:] for each in agree if each[0] > AGREE):
-        if (found := _best(steps[:, a:b])) is None:
+        if (found := steps_of_lines(steps[:, a:b])) is None:
             continue
         gained = (np.abs(steps) - np.abs(steps - found[:, None])).sum(axis=0) / np.abs(found).sum()
         sums = np.append(0, np.cumsum(gained - GAINED))
@@ -155,7 +157,7 @@ def lines_of_part(plane: Array, holes: Holes | None) -> tuple[Lines, int, int] |
         spans.add((first, last))
         start, end = (round(k * width / PARTS) for k in (int(first), int(last)))
         some = some_of(plane[:, start:end], None if holes is None else holes[:, start:end])
-        found = _best(steps_of_groups(some, FEWEST_OF_PART))
+        found = steps_of_lines(steps_of_groups(some, FEWEST_OF_PART))
         if found is None or _walks(found) or any(unmoved(np.diff(some, axis=0), found) > np.array(UNMOVED_OF_PART)):
             continue
         if np.diff(np.flatnonzero(found), prepend=0, append=height).max() >= GAP * height:
@@ -227,7 +229,9 @@ def _lines(
         return None, is_content
     profiles, pitch = np.zeros((BESIDE.stop, len(some))), 0
     if "steps" in best.kind:
-        profiles[0], pitch = _profile(best.steps, _best(best.steps), LEAST_PITCH - 1 if blurred == SLANTED else 1)
+        profiles[0], pitch = _profile(
+            best.steps, steps_of_lines(best.steps), LEAST_PITCH - 1 if blurred == SLANTED else 1
+        )
     if "ridge" in best.kind:
         values = np.log(np.maximum(plane, np.nanmin(np.exp(some)))) if is_gain else plane
         low = _low_rows(values)
@@ -238,7 +242,7 @@ def _lines(
 
 def _is_gain(some: Floats, steps: Floats, of_logs: Floats) -> bool:
     """Whether half of the groups predict the other half better as gains, in values and in their logarithm alike."""
-    found = _best(steps)
+    found = steps_of_lines(steps)
     rows = slice(None) if found is None else found != 0
     above = np.where(some[:-1] > 0, some[:-1], np.nan)
     level, inverse = (_by_group(each, steps.shape[1])[rows] for each in (above, 1 / above))
@@ -324,7 +328,7 @@ def _agreed(steps: Floats) -> tuple[Floats, Floats, float]:
     return median, least, OF_MEDIAN * noise / steps.shape[1] ** 0.5
 
 
-def _best(steps: Floats) -> Floats | None:
+def steps_of_lines(steps: Floats) -> Floats | None:
     """Return the steps of rows by the limit with which half of the groups predict the other half best; None for none.
 
     A step is the median of the groups where most of them agree on it. The step of a border, such as that of a frame, is
@@ -464,7 +468,7 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
     ends = _shares(some.shape[1], steps.shape[1])
     for first in (0, 1):
         own, other = steps[:, first::2], steps[:, 1 - first :: 2]
-        found = _best(own)
+        found = steps_of_lines(own)
         if found is not None:
             there = found != 0
             a, b = (np.nansum(np.abs(each[there]), axis=1) for each in (other, other - found[:, None]))
@@ -485,7 +489,7 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
                 into[:, 1 - first :: 2] = np.diff(between + known[:, None], axis=0)
     gains = np.concatenate(gained) if gained else np.zeros(0)
     is_sure = gains.sum() > SURE * np.sqrt(np.square(gains).sum()) and left < LEFT * before
-    found = _best(steps) if is_sure else None
+    found = steps_of_lines(steps) if is_sure else None
     is_lines, is_content, walks = found is not None, False, False
     if found is not None:
         where = found != 0
@@ -497,7 +501,7 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
             heights = np.abs(found[where])
             is_lines &= (
                 len(heights) >= FEWEST_STEPS
-                and heights.std() > EQUAL * heights.mean()  # as those of ruled lines
+                and EQUAL < heights.std() / heights.mean() < UNEQUAL
                 and all(a < b for a, b in zip(unmoved(np.diff(some, axis=0), found), UNMOVED, strict=True))
                 and not repeats(found)
             )

@@ -17,17 +17,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, Floats, Holes, check_finite, strips
+from ..arrays import Array, Floats, Holes, check_finite
 from ..errors import ParameterError
 from ..transfer import Transfer
 from ..transfer.fitted import AUTO, Descreen, Wiener
 from ..transfer.part import Part
 from ..transfer.peaks import Notch
-from ..transfer.ridges import Amount, Bands, FittedStripes, Stripes, across_of, no_stripes
-from .bands import BESIDE, COLUMNS, Lines, lines_of, lines_of_all, lines_of_part, steps_along, taken
+from ..transfer.ridges import Amount, Bands, FittedStripes, Stripes, no_stripes
+from .bands import BESIDE, Lines, lines_of, lines_of_all, lines_of_part, steps_along, taken
 from .power import spectrum, step_of, window
 from .screens import screens_of
-from .striped import along_ridges, angles_of_stripes
+from .striped import along_ridges, angles_of_stripes, sampled_along
 from .waves import waves_along
 from .wiener import Rings, curve, powers_behind
 
@@ -36,7 +36,7 @@ OF_SLANTED = 0.4
 # The most pictures that a fixed pattern is looked for in, the columns of all together, and the fewest of one.
 PICTURES, SHARED, FEWEST = 64, 2048, 32
 # Edges are often as upright as that, in degrees.
-UPRIGHT = 2.0
+UPRIGHT = 4.0
 # The most parts of the length of rows or columns that have lines of their own.
 MOST_PARTS = 4
 # Rows that are transformed at a time, to save memory.
@@ -342,28 +342,6 @@ class _Picture:
             gains = taken(np.stack([ridge] * BESIDE.start + beside))
             amplitude = self.white * self.unit / n * float(np.sqrt(3 * np.square(gains) @ ridge))
             yield FittedStripes(angle, length, tuple(gains.tolist()), self._offsets(amplitude), channels)
-
-
-def sampled_along(plane: Array, missing: Holes | None, angle: float) -> Floats:
-    """Return samples of a plane along an angle, ``(lines, places)``, NaN beside the plane and where it has none."""
-    height, width = plane.shape
-    turn = np.radians(angle)
-    least, most = across_of(angle, height, width)
-    ends = [x * np.cos(turn) - y * np.sin(turn) for y in (0, height - 1) for x in (0, width - 1)]
-    across = np.arange(least, most + 1)[:, None]
-    along = np.linspace(min(ends), max(ends), min(COLUMNS // 2, round(max(ends) - min(ends)) + 1))
-    samples = np.zeros((len(across), len(along)))
-    for lines in strips(len(across)):
-        y, x = across[lines] * np.cos(turn) - along * np.sin(turn), across[lines] * np.sin(turn) + along * np.cos(turn)
-        top, left = (np.clip(np.floor(each), 0, max(0, n - 2)).astype(np.intp) for each, n in ((y, height), (x, width)))
-        at, below, beside = top * width + left, y - top, x - left
-        for start, part in ((0, 1 - below), (width if height > 1 else 0, below)):
-            for place, share in ((start, part * (1 - beside)), (start + (width > 1), part * beside)):
-                samples[lines] += share * plane.take(at + place)
-                if missing is not None:
-                    samples[lines][missing.take(at + place)] = np.nan
-        samples[lines][(abs(y - top - 0.5) > 0.5) | (abs(x - left - 0.5) > 0.5)] = np.nan
-    return samples
 
 
 # Notches with mirrored edges

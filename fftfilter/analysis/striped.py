@@ -2,16 +2,17 @@
 
 Stripes of many periods are a ridge of the spectrum: a line through DC whose power, on the mean of its logarithm, stands
 out from that on both sides. So are a picture's long edges, and lines of text or windows. What tells stripes from them
-is the profile across: the steps of its gray levels are the same in all parts of the picture's length, which an edge is
-not, once slopes are taken off, and do not repeat, as lines of text do.
+is the profile across: the steps of its gray levels are the same in most groups of pixels along it, almost everywhere.
+Edges and lines of text leave rows without a step between them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Array, Floats, strips
-from .bands import related, repeats, slopes
+from ..arrays import Array, Floats, Holes, strips
+from ..transfer.ridges import across_of
+from .bands import COLUMNS, related, steps_of_groups, steps_of_lines
 from .power import middle, spectrum
 from .surroundings import Power, at
 
@@ -22,10 +23,9 @@ BESIDE, SPARED = (-9, -7, -5, 5, 7, 9), 30
 # The most ridges that are tried, and how far they stand out, as a logarithm. Between these distances, in degrees, the
 # others stand out by at most that part of it: a wide ridge is that of blurred or bent edges.
 TRIED, STANDS_OUT, NEAR, FAR, SHARP = 4, 0.8, 1.5, 8.0, 0.6
-# Parts of the length, and the least correlation of neighbors.
-PARTS, ALIKE = 8, 0.2
-# The most that a step has to do with the next, with outliers clipped, of upright and of slanted stripes.
-RELATED, RELATED_IF_SLANTED = 0.3, 0.65
+# Stripes have more steps than this part of the lines. A step has less than that to do with the next, with outliers
+# clipped: slopes and blurred edges have more.
+EVERYWHERE, RELATED = 0.65, 0.4
 # The least step from pixel to pixel, of values with gray levels as a part of these; smaller ones come from rounding.
 FAINTEST = 0.1
 
@@ -51,8 +51,7 @@ def angles_of_stripes(planes: Array, white: float, step: float) -> tuple[list[fl
         is_sharp = max(around[: far - near].max(), around[far + near + 1 :].max()) < SHARP * ridges[best]
         upright = round(2 * best / len(ridges)) * len(ridges) / 2
         angle = 180 * (upright if abs(best - upright) <= 1 else best) / len(ridges) % 180
-        blurred = RELATED_IF_SLANTED if angle % 90 else RELATED
-        is_fault = is_sharp and _is_striped(_profiles(plane, angle), FAINTEST * step, blurred)
+        is_fault = is_sharp and _is_striped(plane, angle, FAINTEST * step)
         (found if is_fault else content).append(angle)
         ridges[(best + np.arange(-far, far + 1)) % len(ridges)] = 0
     return found, content
@@ -79,34 +78,32 @@ def along_ridges(power: Power, width: int, angles: Floats, f: Floats) -> Power:
     return at(power, width, *(np.rint(each).astype(np.int32) for each in (fy * height, fx * width)))
 
 
-def _profiles(plane: Floats, angle: float) -> Floats:
-    """Return the mean gray levels along an angle in each part of the length; NaN beside the picture."""
-    (y, x), turn = np.ogrid[: len(plane), : plane.shape[1]], np.radians(angle)
-    across, along = np.rint(x * np.sin(turn) + y * np.cos(turn)).astype(np.int64), x * np.cos(turn) - y * np.sin(turn)
-    across -= across.min()
-    columns = int(across.max()) + 1
-    along = (PARTS * (along - along.min()) / (np.ptp(along) + 1)).astype(np.int64)
-    places = (along * columns + across).ravel()
-    counts = np.bincount(places, minlength=PARTS * columns)
-    sums = np.bincount(places, plane.ravel(), PARTS * columns)
-    is_long = counts >= np.median(counts[counts > 0]) / 4
-    return np.where(is_long, sums / np.maximum(counts, 1), np.nan).reshape(PARTS, columns)
-
-
-def _is_striped(profiles: Floats, least: float, blurred: float) -> bool:
-    """Whether the steps of profiles are alike in neighboring parts, exceed ``least``, and do not repeat across them.
-
-    A step has at most ``blurred`` to do with the next one, as far as the stripes are sharper than slopes and edges.
-    """
-    steps = np.diff(profiles, axis=1)
-    for row in steps:
-        valid = np.abs(row[np.isfinite(row)])
-        limit = 3 * np.median(valid) if valid.size else 0.0  # an edge counts no more than a stripe
-        clipped = np.clip(np.nan_to_num(row), -limit, limit)
-        row[:] = clipped - slopes(clipped)
-    power = np.maximum(np.square(steps).sum(axis=1), 1e-30)
-    alike = (steps[1:] * steps[:-1]).sum(axis=1) / np.sqrt(power[1:] * power[:-1])
-    whole = steps.mean(axis=0)
-    if np.median(alike) < ALIKE or np.median(np.abs(whole)) <= least:
+def _is_striped(plane: Floats, angle: float, least: float) -> bool:
+    """Whether lines at an angle have steps above ``least`` almost everywhere, each by itself, in most of the length."""
+    steps = steps_of_groups(sampled_along(plane, None, angle))
+    found = steps_of_lines(steps[np.count_nonzero(np.isfinite(steps), axis=1) >= steps.shape[1] / 2])
+    if found is None or np.median(np.abs(found)) <= least:
         return False
-    return related(whole)[0] <= blurred and not repeats(whole, chance=0.0)
+    return np.count_nonzero(found) > EVERYWHERE * len(found) and related(found)[0] < RELATED
+
+
+def sampled_along(plane: Array, missing: Holes | None, angle: float) -> Floats:
+    """Return samples of a plane along an angle, ``(lines, places)``, NaN beside the plane and where it has none."""
+    height, width = plane.shape
+    turn = np.radians(angle)
+    least, most = across_of(angle, height, width)
+    ends = [x * np.cos(turn) - y * np.sin(turn) for y in (0, height - 1) for x in (0, width - 1)]
+    across = np.arange(least, most + 1)[:, None]
+    along = np.linspace(min(ends), max(ends), min(COLUMNS // 2, round(max(ends) - min(ends)) + 1))
+    samples = np.zeros((len(across), len(along)))
+    for lines in strips(len(across)):
+        y, x = across[lines] * np.cos(turn) - along * np.sin(turn), across[lines] * np.sin(turn) + along * np.cos(turn)
+        top, left = (np.clip(np.floor(each), 0, max(0, n - 2)).astype(np.intp) for each, n in ((y, height), (x, width)))
+        at, below, beside = top * width + left, y - top, x - left
+        for start, part in ((0, 1 - below), (width if height > 1 else 0, below)):
+            for place, share in ((start, part * (1 - beside)), (start + (width > 1), part * beside)):
+                samples[lines] += share * plane.take(at + place)
+                if missing is not None:
+                    samples[lines][missing.take(at + place)] = np.nan
+        samples[lines][(abs(y - top - 0.5) > 0.5) | (abs(x - left - 0.5) > 0.5)] = np.nan
+    return samples
