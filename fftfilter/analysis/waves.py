@@ -7,7 +7,6 @@ same in all groups. No level or unit stands in this. A wave is a gain if it is l
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -27,9 +26,10 @@ FEWEST, SHORTEST = 1.8, 10.0
 NEAR, FAR, STANDS_OUT, FURTHER, HARMONIC, DIFFERS = 2.5, 12, 10**1.25, 10**1.55, 10**1.2, 10**-1.2
 # Waves of a picture, and multiples of one that belong to it.
 MOST, MULTIPLES = 4, (2, 3, 4)
-# In four of five groups, and in each third of many periods, a wave has at least this part of its amplitude. Without it,
-# at most this part of its power is left so many bins around it: more is left of slopes, and of waves that vary.
-EVERYWHERE, MANY, LEFT, REACH = 0.35, 6.0, 0.2, 3.5
+# In four of five groups, a wave has at least this part of its amplitude; without a window, which hides the borders, it
+# differs by at most so much of that. Without the wave, at most this part of its power is left so many bins around it: of
+# slopes, and of waves that vary, more.
+EVERYWHERE, FADES, LEFT, REACH = 0.35, 0.4, 0.16, 3.5
 # Periods are multiples of each other up to this part. At so many cycles across the columns or more, the power of a
 # wave's amplitude has a peak of this part of that of its mean, and of so many times the others, if it is of dots.
 ALIKE, COARSE, ALTERNATES, SHARP = 0.03, 6, 0.1, 25.0
@@ -150,14 +150,11 @@ class _Candidate:
             return False
         whole = _amplitudes(self._steps, self.f)
         mean = _middle(whole)
-        parts = [float(np.quantile((whole * mean.conjugate()).real, 0.2))]
-        if self.f * len(self._steps) >= MANY:
-            ends = np.linspace(0, len(self._steps), 4).astype(np.intp)
-            thirds = [_middle(_amplitudes(self._steps[a:b], self.f, a)) for a, b in pairwise(ends)]
-            parts += [(each * mean.conjugate()).real for each in thirds]
-        if min(parts) <= EVERYWHERE * abs(mean) ** 2:
-            return False
         turned, weights = 2 * np.pi * self.f * np.arange(n), window(n).astype(np.float64)
+        least = float(np.quantile((whole * mean.conjugate()).real, 0.2))
+        to_borders = 2 * np.exp(-1j * turned) @ (self._mean - self._mean.mean()) / n
+        if least <= EVERYWHERE * abs(mean) ** 2 or abs(to_borders - mean) > FADES * abs(mean):
+            return False
         waves = np.stack([np.cos(turned), np.sin(turned), np.ones(n)], axis=1) * weights[:, None]
         rest = self._mean * weights - waves @ np.linalg.lstsq(waves, self._mean * weights)[0]
         left = np.abs(np.fft.rfft(rest, FINE * n)[max(0, k - round(REACH * FINE)) : k + round(REACH * FINE) + 1]) ** 2
