@@ -10,8 +10,9 @@ Sums of steps drift, and what drifts slower than the lines change is the picture
 
     G(f) = min(1 - 2 E(f) / S(f), L / S(f)) (1 - exp(-(2 pi f s)^2 / 2)), at least 0
 
-S is the power of the sums; E that of the sum of the steps' errors, which two halves of the picture tell; s is ten times
-the rows from step to step. L is what lines have at long periods, if each has a level of its own: about their power at
+S is the power of the sums; E that of the sum of the steps' errors. Two halves of the picture tell these; where most
+rows have no step, what the picture has there is an error of each step, too, and s has no limit. Else s is ten times the
+rows from step to step. L is what many lines have at long periods, if each has a level of its own: about their power at
 short ones. Lines that walk, as those of force microscopes, begin where the last one ended. Their steps have the same
 power at all periods: L is four times that of such steps' sums.
 """
@@ -34,8 +35,6 @@ GROUPS, FEWEST, COLUMNS = 16, 24, 512
 LEAST_ROWS, LEAST_COLUMNS = 8, 16
 # Slanted lines of fewer pixels from step to step have no steps, as these lie between two pixels.
 LEAST_PITCH = 4
-# Lines return if, some rows behind a step, less than this part of it is left.
-RETURNING, LAGS = 0.4, 6
 # Slopes are looked for in so many rows to either side; so many times their deviations are chance.
 AROUND, CERTAIN = 8, 2.0
 # Lines walk if their steps have this much of the power of as many equal ones, without the slowest ones, and three bands
@@ -60,9 +59,9 @@ LEFT, SURE, BETTER, OF_OFFSETS = 0.8, 1.9, 0.95, 0.7
 BLURRED, SLANTED, FEWEST_STEPS, OUTLYING, SMALL = 0.25, 0.6, 4, 12.0, 0.1
 # The most of steps that is the same so many pixels further; the standard errors of that which come by chance.
 REPEATED, SHIFTED, CHANCE = 0.35, 4, 3.0
-# The standard deviation of heights, as a part of their mean: those of ruled lines have less, those of a picture's own
-# edges more, as there are a few strong ones among many weak ones.
-EQUAL, UNEQUAL = 0.2, 1.1
+# The standard deviation of heights, as a part of their mean: those of ruled lines have less. That, times the part that
+# prediction leaves: those of a picture's own edges, a few strong ones among many weak ones, have more.
+EQUAL, UNEQUAL = 0.2, 0.6
 # The most of the pixels that steps leave where they are, by less than half of their height: in the mean of all rows,
 # and in their root mean square.
 UNMOVED, HALF = (0.07, 0.14), 0.5
@@ -367,7 +366,8 @@ def _profile(steps: Floats, found: Floats | None, least: int = 1) -> tuple[Float
     where = np.flatnonzero(found)
     walks = _walks(found)
     medians = _quantiles(steps, 0.5)[0]
-    sums = np.concatenate([[0.0], np.cumsum(medians if walks else found - _beside(medians - slopes(medians), found))])
+    own = medians - slopes(medians)
+    sums = np.concatenate([[0.0], np.cumsum(medians if walks else found - _beside(own, found))])
     transformed = cosines(sums[None])[0]
     power = np.square(transformed) * 2 / count
     half = steps.shape[1] // 2
@@ -375,10 +375,13 @@ def _profile(steps: Floats, found: Floats | None, least: int = 1) -> tuple[Float
     parts = steps[all_or_found, :half], steps[all_or_found, half:]
     one, other = (_quantiles(part, 0.5)[0] for part in parts)
     is_in_both = np.isfinite(parts[0]).any(axis=1) & np.isfinite(parts[1]).any(axis=1)
-    error = np.square(one - other)[is_in_both].mean() * len(one) if is_in_both.any() else np.inf
+    error = np.square(one - other)[is_in_both].mean() / 4 if is_in_both.any() else np.inf
+    is_sparse = not walks and 2 * len(where) < len(found)
+    if is_sparse:
+        error += np.square(own[found == 0]).mean()
     turned = np.pi * np.arange(count) / count
     turned[0] = turned[1] / 2
-    errors = error / 4 / count / (2 - 2 * np.cos(turned))
+    errors = error * len(one) / count / (2 - 2 * np.cos(turned))
     starts = where[np.diff(where, prepend=-least) >= least]
     pitch = int(np.median(np.diff(starts))) if len(starts) > 1 else count
     if len(where) > least * len(starts):  # a step in almost each row
@@ -389,12 +392,11 @@ def _profile(steps: Floats, found: Floats | None, least: int = 1) -> tuple[Float
     if walks:
         of_steps = np.square(transformed) * (1 - np.cos(turned)) + np.finfo(float).tiny
         gain = np.minimum(gain, WHITE * of_steps[turned > FINE * np.pi].mean() / _octaves(of_steps))
-    else:
+    elif not is_sparse:
         gain *= -np.expm1(-np.square(turned * PITCHES * apart) / 2)
-        length = apart if len(where) > MANY else pitch
-        if len(where) > MANY or _kept(found) < RETURNING:
-            is_fine = (turned * length > FINE * np.pi) & (turned * length < np.pi)
-            gain = np.minimum(gain, (FLAT - 1 / length) * power[is_fine].mean() / power)
+    if len(where) > MANY and not walks:
+        is_fine = (turned * apart > FINE * np.pi) & (turned * apart < np.pi)
+        gain = np.minimum(gain, (FLAT - 1 / apart) * power[is_fine].mean() / power)
     gain[0] = 0
     return _from_cosines((gain * transformed)[None])[0], pitch
 
@@ -424,14 +426,6 @@ def _beside(medians: Floats, found: Floats) -> Floats:
     own = means[is_known]
     alike = own @ medians[is_known] / max(own @ own, np.finfo(float).tiny)
     return np.asarray(np.where(found, np.clip(alike, 0, 1) * means, 0))
-
-
-def _kept(steps: Floats) -> float:
-    """Return the least part of a step that is left some rows behind it: 0 where lines return, 1 where they walk."""
-    most, lags = 3 * np.quantile(np.abs(steps[steps != 0]), 0.75), min(LAGS, len(steps) - 1)
-    clipped = np.clip(steps, -most, most)
-    related = [float(clipped[k:] @ clipped[:-k]) for k in range(1, lags + 1)]
-    return float(1 + 2 * np.cumsum(related).min() / float(clipped @ clipped))
 
 
 def _walks(steps: Floats) -> bool:
@@ -499,9 +493,11 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
         is_lines = blurred < most and further < BLURRED
         if strict:
             heights = np.abs(found[where])
+            uneven = heights.std() / heights.mean()
             is_lines &= (
                 len(heights) >= FEWEST_STEPS
-                and EQUAL < heights.std() / heights.mean() < UNEQUAL
+                and EQUAL < uneven
+                and uneven * left < UNEQUAL * before
                 and all(a < b for a, b in zip(unmoved(np.diff(some, axis=0), found), UNMOVED, strict=True))
                 and not repeats(found)
             )

@@ -27,8 +27,8 @@ NEAR, FAR, STANDS_OUT, FURTHER, HARMONIC, DIFFERS = 2.5, 12, 10**1.25, 10**1.55,
 # Waves of a picture, and multiples of one that belong to it.
 MOST, MULTIPLES = 4, (2, 3, 4)
 # In four of five groups, a wave has at least this part of its amplitude; without a window, which hides the borders, it
-# differs by at most so much of that. Without the wave, at most this part of its power is left so many bins around it: of
-# slopes, and of waves that vary, more.
+# differs by at most so much of that. Without the wave, at most this part of its power is left so many bins around it:
+# of slopes, and of waves that vary, more.
 EVERYWHERE, FADES, LEFT, REACH = 0.35, 0.4, 0.16, 3.5
 # Periods are multiples of each other up to this part. At so many cycles across the columns or more, the power of a
 # wave's amplitude has a peak of this part of that of its mean, and of so many times the others, if it is of dots.
