@@ -51,9 +51,9 @@ QUANTILE, AWAY = 0.2, 0.84
 WITHIN, OF_MEDIAN = 0.683, 1.2533
 # So many times the power of errors is no lines; what goes on for more rows, from step to step, is the picture's own.
 ERRORS, PITCHES = 2.0, 10.0
-# Steps are lines if prediction leaves at most this part of them, so many standard errors below all. Another model has
-# to leave at most this part of what a simpler one leaves; gains, in both units together, this part of what offsets do.
-LEFT, SURE, BETTER, OF_OFFSETS = 0.8, 1.9, 0.95, 0.7
+# Steps are lines if prediction gains from them, by so many standard errors. Another model has to leave at most this
+# part of what a simpler one leaves; gains, in both units together, this part of what offsets do.
+SURE, BETTER, OF_OFFSETS = 1.9, 0.95, 0.7
 # The most that a step may have to do with the next, as edges are blurred over some rows; that of slanted lines; the
 # fewest steps that tell lines alone. A step of more times the median height is that of a border.
 BLURRED, SLANTED, FEWEST_STEPS, OUTLYING, SMALL = 0.25, 0.6, 4, 12.0, 0.1
@@ -482,21 +482,21 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
                 between = sum(field[:, np.clip(beside_it - k, 0, own.shape[1] - 1)] for k in (0, 1)) / 2
                 into[:, 1 - first :: 2] = np.diff(between + known[:, None], axis=0)
     gains = np.concatenate(gained) if gained else np.zeros(0)
-    is_sure = gains.sum() > SURE * np.sqrt(np.square(gains).sum()) and left < LEFT * before
+    is_sure = gains.sum() > SURE * np.sqrt(np.square(gains).sum())
     found = steps_of_lines(steps) if is_sure else None
     is_lines, is_content, walks = found is not None, False, False
     if found is not None:
         where = found != 0
         walks = _walks(found)
-        further = sum(related(found[where])[1:]) / 3 - 2 / where.sum() ** 0.5  # without what comes by chance
         blurred = float(found[1:] @ found[:-1] / (found @ found))
-        is_lines = blurred < most and further < BLURRED
+        # Of few steps, some are beside each other by chance.
+        is_lines = blurred < most + (0 if strict else 0.5 / np.count_nonzero(where) ** 0.5)
         if strict:
             heights = np.abs(found[where])
             uneven = heights.std() / heights.mean()
             is_lines &= (
                 len(heights) >= FEWEST_STEPS
-                and EQUAL < uneven
+                and uneven > EQUAL
                 and uneven * left < UNEQUAL * before
                 and all(a < b for a, b in zip(unmoved(np.diff(some, axis=0), found), UNMOVED, strict=True))
                 and not repeats(found)
