@@ -84,7 +84,7 @@ def _is_striped(plane: Floats, angle: float, least: float) -> bool:
     found = steps_of_lines(steps[np.count_nonzero(np.isfinite(steps), axis=1) >= steps.shape[1] / 2])
     if found is None or np.median(np.abs(found)) <= least:
         return False
-    return np.count_nonzero(found) > EVERYWHERE * len(found) and related(found)[0] < RELATED
+    return bool(np.count_nonzero(found) > EVERYWHERE * len(found) and related(found)[0] < RELATED)
 
 
 def sampled_along(plane: Array, missing: Holes | None, angle: float) -> Floats:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from .. import images, memory
 from ..analysis.found import Peak
 from ..analysis.power import Spectrum
-from ..analysis.search import AutoNotches
+from ..analysis.search import AutoNotches, Left
 from ..errors import FftfilterError, ParameterError, ReadError, TooLargeError, WriteError
 from ..files.messages import as_error, quoted_if_odd
 from ..files.sources import is_drawn_mask
@@ -139,7 +139,7 @@ class Session:
         self._lock = threading.RLock()
         self._pages: dict[int, FilePage] = {}
         self._mean: Spectrum | None = None
-        self._waves: dict[AutoNotches, list[Peak]] = {}
+        self._waves: dict[AutoNotches, tuple[list[Peak], Left]] = {}
         self._measured: dict[tuple[Any, ...], Measured] = {}
         self.target = target or self._proposed(folder)
         self.folder = os.path.realpath(os.path.dirname(self.target) or ".")  # noqa: PTH120  as it is typed
@@ -185,8 +185,8 @@ class Session:
             elif self._mean is None:
                 self._mean = spectrum_of(self._found, device=self.device, check=check)
             check()
-            self._waves[auto] = auto.peaks(self._mean)[0]
-        return self._waves[auto]
+            self._waves[auto] = auto.peaks(self._mean)
+        return self._waves[auto][0]
 
     def is_measured(self, recipe: Recipe, number: int) -> bool:
         """Whether :meth:`measured` has nothing to look for in the picture."""
@@ -206,9 +206,13 @@ class Session:
             planes = page.picture.planes if self.finest == 1 else planes
         holes = page.holes if page.holes is not None and planes.shape == page.holes.shape else None
         made = filter_.fit(planes, page.picture.maxval, peaks, holes)
+        note = made.note
+        if recipe.auto and not (peaks or note or recipe.auto.keep):
+            left = self._waves[recipe.auto][1]
+            note = recipe.auto.left(left, "a notch by hand") if left else recipe.auto.nothing(left)
         if len(self._measured) >= MEASURED:
             self._measured.clear()
-        self._measured[key] = Measured(filter_.without(peaks), made.transfer, made.note)
+        self._measured[key] = Measured(filter_.without(peaks), made.transfer, note)
         return self._measured[key]
 
     def _key(self, recipe: Recipe, number: int) -> tuple[Any, ...]:

@@ -1027,8 +1027,12 @@ def test_a_search_that_finds_nothing_gives_the_next_thing_to_try(page, url, fold
     for after, text, button in (
         ("descreen noise", "no screen is found", "Look for weaker ones"),
         ("descreen --strength 10", "no screen is found", "Look for stripes"),
-        ("stripes --angle auto", "no stripes are found", "Look for patterns"),
-        ("notch --auto --strength 18", "no pattern is found", "Look for weaker ones"),
+        (
+            "stripes --angle auto",
+            "no stripes are found: if there are faint ones, try angle 0 for rows",
+            "Look for patterns",
+        ),
+        ("notch --auto --strength 18", "no periodic structure of 18 dB or more", "Look for weaker ones"),
     ):
         expect(page.locator("pre.command")).to_contain_text(after)
         state(page, f"Nothing is removed: {text}")

@@ -167,13 +167,13 @@ export function saveOf(store, { facts, commands, begin, again, reload }) {
     if (!shown.isFull) return ["spin", "Shown: a reduced picture, while you drag", null];
     if (got.words?.number !== number) return ["spin", "Shown: your choice", null];
     const { ms, same } = got.words;
-    // What to try by an option of the command is left out: the page has fields, and a button.
-    const note = got.words.note?.replace(/channel (\d+)/g, (_, i) => channelName(i, facts())).replace(/: [^:;]*--[^;]*/g, "");
+    // The options of the command are the fields of the page.
+    const note = got.words.note?.replace(/channel (\d+)/g, (_, i) => channelName(i, facts())).replaceAll("--", "");
     if (same) {
       const [label, goal, settings] = nextOf(asked.settings, got.peaks?.value?.peaks) ?? [];
       return [
         "",
-        `Nothing is removed: ${note ?? (asked.settings.auto && !asked.settings.keep?.length ? "no pattern is found" : "the picture stays as it is")}`,
+        `Nothing is removed: ${note ?? "the picture stays as it is"}`,
         label ? [label, () => begin(goal, settings)] : null,
       ];
     }
