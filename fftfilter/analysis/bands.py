@@ -26,6 +26,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arrays import Array, Floats, Holes
+from ..transfer.ridges import Doubt
 from .surroundings import MEDIAN_OF_NOISE
 from .wiener import cosines
 
@@ -102,20 +103,20 @@ class _Model(NamedTuple):
     """Some of "steps" and "ridge"."""
     steps: Floats
     """The steps of groups, ``(rows - 1, groups)``."""
-    is_content: bool
-    """Whether there are lines that look like a part of the picture."""
+    doubt: Doubt
+    """Why lines that are there stay."""
 
 
 def lines_of(
     plane: Array, holes: Holes | None, *, with_ridge: bool = True, with_gains: bool = True, strict: bool = False
-) -> tuple[Lines | None, bool]:
-    """Return the lines of a plane that go along its rows, and whether some are there that look like its content.
+) -> tuple[Lines | None, Doubt]:
+    """Return the lines of a plane that go along its rows, and why others stay, if some are there.
 
     ``holes`` are the missing pixels, which the plane has values for. ``with_ridge`` allows lines by their spectrum,
     ``with_gains`` those that are factors, and ``strict`` asks more of steps that nothing else says to be lines.
     """
     if len(plane) < LEAST_ROWS or plane.shape[1] < LEAST_COLUMNS:
-        return None, False
+        return None, ""
     some = some_of(plane, holes)
     return _lines(plane, some, with_ridge=with_ridge, with_gains=with_gains, strict=strict)
 
@@ -192,14 +193,12 @@ def lines_of_all(some: Floats, *, strict: bool = False) -> Lines | None:
     return _lines(some, some, with_ridge=False, strict=strict)[0] if is_large else None
 
 
-def steps_along(some: Floats, *, strict: bool = False) -> Lines | None:
-    """Return the bands of samples ``(rows, columns)``, NaN beside the picture; ``strict`` as for :func:`lines_of`."""
-    found = (
-        _lines(some, some, with_ridge=False, strict=strict, blurred=SLANTED)[0]
-        if min(some.shape) >= LEAST_COLUMNS
-        else None
-    )
-    return found if found and found.pitch >= LEAST_PITCH else None
+def steps_along(some: Floats, *, strict: bool = False) -> tuple[Lines | None, Doubt]:
+    """Return the bands of samples ``(rows, columns)``, NaN beside the picture; all as for :func:`lines_of`."""
+    if min(some.shape) < LEAST_COLUMNS:
+        return None, ""
+    found, doubt = _lines(some, some, with_ridge=False, strict=strict, blurred=SLANTED)
+    return found if found and found.pitch >= LEAST_PITCH else None, doubt
 
 
 def _lines(
@@ -211,21 +210,21 @@ def _lines(
     strict: bool,
     blurred: float = BLURRED,
     fewest: int = FEWEST,
-) -> tuple[Lines | None, bool]:
+) -> tuple[Lines | None, Doubt]:
     best = _model(some, blurred, fewest, with_ridge=with_ridge, strict=strict)
-    is_gain, is_content = False, best.is_content
+    is_gain, doubt = False, best.doubt
     valid = np.isfinite(some)
     with np.errstate(invalid="ignore", divide="ignore"):
         is_dark = valid & ~(some > 0)
         if with_gains and np.count_nonzero(is_dark) <= DARK * np.count_nonzero(valid):
             logs = np.log(np.where(some > 0, some, np.nan))
             of_logs = _model(logs, blurred, fewest, with_ridge=with_ridge, strict=strict)
-            is_content |= of_logs.is_content
+            doubt = doubt or of_logs.doubt
             # A ridge tells no gains: its lines are along a part of the picture.
             if "steps" in of_logs.kind and (not (best.kind or strict) or _is_gain(some, best.steps, of_logs.steps)):
                 best, some, is_gain = of_logs, logs, True
     if not best.kind:
-        return None, is_content
+        return None, doubt
     profiles, pitch = np.zeros((BESIDE.stop, len(some))), 0
     if "steps" in best.kind:
         profiles[0], pitch = _profile(
@@ -236,7 +235,7 @@ def _lines(
         low = _low_rows(values)
         low[0] -= cosines(profiles[:1])[0] * plane.shape[1]
         profiles += _ridge(low, plane.shape[1])
-    return Lines(profiles, is_gain, pitch), is_content
+    return Lines(profiles, is_gain, pitch), doubt
 
 
 def _is_gain(some: Floats, steps: Floats, of_logs: Floats) -> bool:
@@ -456,7 +455,7 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
     """Return the simplest model of those that predict best what half of the groups do not show."""
     steps = steps_of_groups(some, fewest)
     if not all(np.isfinite(steps[:, first::2]).any() for first in (0, 1)):
-        return _Model("", steps, False)
+        return _Model("", steps, "")
     by_steps, by_ridge, by_both = (np.zeros(steps.shape) for _ in range(3))
     gained, left, before = [], 0.0, 0.0
     ends = _shares(some.shape[1], steps.shape[1])
@@ -484,7 +483,8 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
     gains = np.concatenate(gained) if gained else np.zeros(0)
     is_sure = gains.sum() > SURE * np.sqrt(np.square(gains).sum())
     found = steps_of_lines(steps) if is_sure else None
-    is_lines, is_content, walks = found is not None, False, False
+    is_lines, walks = found is not None, False
+    doubt: Doubt = ""
     if found is not None:
         where = found != 0
         walks = _walks(found)
@@ -495,13 +495,14 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
             heights = np.abs(found[where])
             uneven = heights.std() / heights.mean()
             is_lines &= (
-                len(heights) >= FEWEST_STEPS
-                and uneven > EQUAL
+                uneven > EQUAL
                 and uneven * left < UNEQUAL * before
                 and all(a < b for a, b in zip(unmoved(np.diff(some, axis=0), found), UNMOVED, strict=True))
                 and not repeats(found)
             )
-        is_content = not is_lines
+        is_wide = is_lines and strict and np.count_nonzero(where) < FEWEST_STEPS
+        is_lines &= not is_wide
+        doubt = "wide" if is_wide else "" if is_lines else "content"
     kind = "steps" if is_lines else ""
     others = () if not with_ridge else ("steps, ridge",) if is_lines and walks else ("ridge", "steps, ridge")
     predicted = {"": 0 * steps, "steps": by_steps, "ridge": by_ridge, "steps, ridge": by_both}
@@ -509,7 +510,7 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
     for other_kind in others:
         if ("steps" not in other_kind or is_lines) and said[other_kind] < BETTER * said[kind]:
             kind = other_kind
-    return _Model(kind, steps, is_content)
+    return _Model(kind, steps, doubt)
 
 
 def unmoved(differences: Floats, steps: Floats) -> tuple[float, float]:

@@ -23,7 +23,7 @@ from ..transfer import Transfer
 from ..transfer.fitted import AUTO, Descreen, Wiener
 from ..transfer.part import Part
 from ..transfer.peaks import Notch
-from ..transfer.ridges import Amount, Bands, FittedStripes, Stripes, no_stripes
+from ..transfer.ridges import Amount, Bands, Doubt, FittedStripes, Stripes, no_stripes
 from .bands import BESIDE, Lines, lines_of, lines_of_all, lines_of_part, steps_along, taken
 from .power import spectrum, step_of, window
 from .screens import screens_of
@@ -97,7 +97,7 @@ def fit(
     measured = {part.kind for part in transfer.parts if part.is_fitted} - {"notch"}
     note = ", ".join(str(part) for part in parts if part.kind in measured)
     asked = [part.angle for part in transfer.parts if isinstance(part, Stripes) and part.is_fitted and not part.waves]
-    note = note or (no_stripes(asked[0], picture.content) if asked else "")
+    note = note or (no_stripes(asked[0], picture.doubts) if asked else "")
     left = np.ldexp(picture.planes, exponent, out=picture.planes) if picture.is_own else planes
     return Fitted(replace(transfer, parts=tuple(parts)), without_waves(transfer, left), note)
 
@@ -169,8 +169,8 @@ class _Picture:
     """Whether the planes are float64, of which nobody else knows."""
     notched: list[tuple[float, float]] = field(default_factory=list)
     """The frequencies of waves that notches take out."""
-    content: list[float] = field(default_factory=list)
-    """Angles of what looks like stripes, but is a part of the picture."""
+    doubts: dict[float, Doubt] = field(default_factory=dict)
+    """Why lines stay, by their angles."""
 
     @property
     def is_8_bit(self) -> bool:
@@ -210,7 +210,8 @@ class _Picture:
             found = [*self._lines(angle, holes, is_known=False)]
             others = [each for each in others if not found or each != angle]
             yield from found
-        self.content += [each for each in others if each not in self.content]
+        for each in others:
+            self.doubts.setdefault(each, "content")
 
     def _along(self, angle: float, part: Stripes, holes: Holes | None) -> Iterator[Part]:
         """Yield parts for stripes along an angle."""
@@ -256,22 +257,24 @@ class _Picture:
         """Take the lines along an angle out, and yield a part for those of each channel, or of all."""
         for channel, plane, missing in self._planes(angle, holes):
             if angle % 90:
-                found, is_content = steps_along(sampled_along(plane, missing, angle), strict=not is_known), False
+                found, doubt = steps_along(sampled_along(plane, missing, angle), strict=not is_known)
             else:
-                found, is_content = lines_of(plane, missing, with_ridge=is_known, strict=not is_known)
+                found, doubt = lines_of(plane, missing, with_ridge=is_known, strict=not is_known)
             if found:
                 part = self.part(angle, found, channel)
                 self.take_out(part)
                 yield part
-            elif is_content and angle not in self.content:
-                self.content.append(angle)
+            elif doubt:
+                self.doubts[angle] = doubt
 
     def _whole(self, angle: float, holes: Holes | None) -> list[Lines]:
         """Return the lines along all of the rows or columns, as far as they are no content."""
         found = [
             lines_of(each, missing, with_ridge=False, strict=True) for _, each, missing in self._planes(angle, holes)
         ]
-        self.content += [angle] * any(is_content for _, is_content in found)
+        for _, doubt in found:
+            if doubt:
+                self.doubts[angle] = doubt
         return [lines for lines, _ in found if lines]
 
     def _parts(self, angle: float, holes: Holes | None) -> Iterator[Bands]:

@@ -10,7 +10,7 @@ ridge they are. The angle "auto" is found by ``analysis/striped.py``, if there a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -34,6 +34,11 @@ RIDGE = 0.85
 # Lines that are taken out at a time, to save memory; the most blocks of a picture.
 STRIP, MOST_BLOCKS = 256, 256
 NO_STRIPES = "no stripes are found"
+Doubt = Literal["", "content", "wide"]
+DOUBTS: dict[Doubt, str] = {
+    "content": "lines at {} degrees look like a part of the picture, such as edges",
+    "wide": "bands at {} degrees are too wide, with too few steps to tell them from edges",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -256,24 +261,21 @@ def across_of(angle: float, height: int, width: int) -> tuple[float, float]:
     return min(corners), max(corners)
 
 
-def no_stripes(angle: float | Literal["auto"], content: list[float]) -> str:
+def no_stripes(angle: float | Literal["auto"], doubts: Mapping[float, Doubt]) -> str:
     """Return the message for a picture without stripes at an angle, with what to try next.
 
-    ``content`` are the angles of what looks like some.
+    ``doubts`` are the angles of what looks like some, and why it stays.
     """
     if angle != AUTO:
-        if content:
-            return f"{NO_STRIPES} at {angle:.4g} degrees: lines there are blurred as edges are; try --width 0.003cyc"
-        return (
-            f"{NO_STRIPES} at {angle:.4g} degrees: to take out what lies along them all the same, try --width 0.003cyc"
-        )
-    if not content:
+        reason = "lines there are blurred as edges are" if doubts else "to take out what lies along them all the same"
+        return f"{NO_STRIPES} at {angle:.4g} degrees: {reason}{';' if doubts else ','} try --width 0.003cyc"
+    if not doubts:
         return f"{NO_STRIPES}: if there are faint ones, try --angle 0 for rows, --angle 90 for columns"
-    angles = " and ".join(f"{angle:.4g}" for angle in sorted(content))
-    most = f"--angle {sorted(content)[0]:.4g}"
-    return (
-        f"{NO_STRIPES}: lines at {angles} degrees look like a part of the picture, such as edges, and stay; try {most}"
-    )
+    by_reason: dict[Doubt, list[float]] = {}
+    for each in sorted(doubts):
+        by_reason.setdefault(doubts[each], []).append(each)
+    said = ", ".join(DOUBTS[why].format(" and ".join(f"{each:.4g}" for each in at)) for why, at in by_reason.items())
+    return f"{NO_STRIPES}: {said}, and stay; try --angle {min(doubts):.4g}"
 
 
 def _along(angle: float) -> tuple[float, float]:

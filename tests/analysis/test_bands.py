@@ -172,6 +172,15 @@ def test_slanted_bands_are_taken_out(rng, angle):
     assert f" at {angle} degrees, offsets of " in note
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_bands_of_few_steps_are_named(rng, turned):
+    faulty = SCENE + np.repeat([0.0, 14.0, -9.0, 4.0], HEIGHT // 4)[:, None] + rng.normal(0, 1, SCENE.shape)
+    made, note = repaired(faulty.T if turned else faulty)
+    assert f"bands at {90 if turned else 0} degrees are too wide, with too few steps to tell them from edges" in note
+    assert np.array_equal(made.T if turned else made, faulty)
+    assert off(repaired(faulty, 0)[0], SCENE) < 0.4 * off(faulty, SCENE)
+
+
 def test_slanted_bands_are_found(rng):
     y, x = np.mgrid[:HEIGHT, :WIDTH]
     across = x * np.sin(np.radians(70)) + y * np.cos(np.radians(70))
