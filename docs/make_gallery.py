@@ -32,6 +32,7 @@ UNIT = 100  # levels of a TIFF, which has 16 bits, for one of 8 bits
 STRIPS = {
     "cells": ([("cells.tif", "before"), ("flat.tif", "bandpass"), ("imagej.tif", "imagej")], (0, 0, 512)),
     "light": ([("lit.tif", "before"), ("less.tif", "subtracted"), ("divided.tif", "divided")], (0, 0, 512)),
+    "shadows": ([("shaded.tif", "before"), ("weaker.tif", "subtracted"), ("freed.tif", "divided")], (60, 60, 300)),
     "screen": ([("samples/print.jpg", "before"), ("clean.png", "after"), ("clean.png", "removed")], (230, 90, 140)),
     "stripes": ([("scan.png", "before"), ("even.png", "after"), ("even.png", "removed")], (0, 0, 512)),
     "sky": ([("sky.png", "before"), ("wrap.png", "--edges wrap"), ("dark.png", "--edges mirror")], (0, 0, 512)),
@@ -146,6 +147,13 @@ def write_inputs(folder):
     light = 0.1 + 0.9 * np.exp(-(((X - 150) ** 2 + (Y - 180) ** 2) / 2 / 230**2))
     lit = truth["light"] * light / np.exp(np.log(light).mean()) + np.random.default_rng(11).normal(0, 3, X.shape)
     tifffile.imwrite(folder / "lit.tif", np.clip(lit * UNIT, 1, 65535).astype(np.uint16))
+    truth["shadows"] = 20 + spots(60, 13, 150) + spots(220, 3, 90)
+    shade, random = np.zeros_like(X), np.random.default_rng(21)
+    for x, y, wide, deep in random.uniform((0, -900, 1, 0.1), (512, 0, 4, 0.6), (80, 4)):
+        fades = np.exp((y - Y) / 900)  # and widens
+        shade += np.log(1 - deep * fades * np.exp(-(((X - x) * fades / wide) ** 2) / 2))
+    shaded = truth["shadows"] * np.exp(shade - shade.mean()) + random.normal(0, 1.5, X.shape)
+    tifffile.imwrite(folder / "shaded.tif", np.clip(shaded * UNIT, 1, 65535).astype(np.uint16))
     return truth
 
 
