@@ -8,10 +8,10 @@ one half of the groups has to be in the other half.
 
 Sums of steps drift, and what drifts slower than the lines change is the picture's own. So less of that is taken:
 
-    G(f) = min(1 - E(f) / S(f), L / S(f)) (1 - exp(-(2 pi f s)^2 / 2)), at least 0
+    G(f) = min(1 - 1.5 E(f) / S(f), L / S(f)) (1 - exp(-(2 pi f s)^2 / 2)), at least 0
 
 S is the power of the sums; E that of the sum of the steps' errors. Two halves of the picture tell these; where most
-rows have no step, what the picture has there is an error of each step, too, and s has no limit. Else s is 20 times the
+rows have no step, what the picture has there is an error of each step, too, and s has no limit. Else s is ten times the
 rows from step to step. L is what many lines have at long periods, if each has a level of its own: about their power at
 short ones. Lines that walk, as those of force microscopes, begin where the last one ended. Their steps have the same
 power at all periods: L is four times that of such steps' sums.
@@ -50,8 +50,8 @@ LIMITS = (0.0, 2.0, 3.0, 5.0)
 QUANTILE, AWAY = 0.2, 0.84
 # The part of deviations within a standard deviation, and the error of a median beside that of a mean.
 WITHIN, OF_MEDIAN = 0.683, 1.2533
-# What goes on for more rows, from step to step, is the picture's own.
-PITCHES = 20.0
+# So many times the power of errors is no lines; what goes on for more rows, from step to step, is the picture's own.
+ERRORS, PITCHES = 1.5, 10.0
 # Steps are lines if prediction gains from them, by so many standard errors. Another model has to leave at most this
 # part of what a simpler one leaves; gains, in both units together, this part of what offsets do.
 SURE, BETTER, OF_OFFSETS = 1.9, 0.95, 0.7
@@ -387,7 +387,7 @@ def _profile(steps: Floats, found: Floats | None, least: int = 1) -> tuple[Float
         pitch = 1
     apart = count / min(len(where), WHOLE * float(np.abs(found).sum() ** 2 / np.square(found).sum()))
     power = np.maximum(_octaves(power), np.finfo(float).tiny)
-    gain = np.clip(1 - errors / power, 0, 1)
+    gain = np.clip(1 - ERRORS * errors / power, 0, 1)
     if walks:
         of_steps = np.square(transformed) * (1 - np.cos(turned)) + np.finfo(float).tiny
         gain = np.minimum(gain, WHITE * of_steps[turned > FINE * np.pi].mean() / _octaves(of_steps))
