@@ -394,8 +394,9 @@ def _profile(steps: Floats, found: Floats | None, least: int = 1) -> tuple[Float
     elif not is_sparse:
         gain *= -np.expm1(-np.square(turned * PITCHES * apart) / 2)
     if len(where) > MANY and not walks:
-        is_fine = (turned * apart > FINE * np.pi) & (turned * apart < np.pi)
-        gain = np.minimum(gain, (FLAT - 1 / apart) * power[is_fine].mean() / power)
+        is_long = turned * apart < FINE * np.pi
+        is_fine = ~is_long & (turned * apart < np.pi)
+        gain = np.minimum(gain, np.where(is_long, (FLAT - 1 / apart) * power[is_fine].mean() / power, 1))
     gain[0] = 0
     return _from_cosines((gain * transformed)[None])[0], pitch
 
