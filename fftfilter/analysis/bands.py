@@ -56,8 +56,8 @@ ERRORS, PITCHES = 1.5, 10.0
 # part of what a simpler one leaves; gains, in both units together, this part of what offsets do.
 SURE, BETTER, OF_OFFSETS = 1.9, 0.95, 0.7
 # The most that a step may have to do with the next, as edges are blurred over some rows; that of slanted lines; the
-# fewest steps that tell lines alone. A step of more times the median height is that of a border.
-BLURRED, SLANTED, FEWEST_STEPS, OUTLYING, SMALL = 0.25, 0.6, 4, 12.0, 0.1
+# fewest steps that tell lines alone; the least height of a step, as a part of the usual one.
+BLURRED, SLANTED, FEWEST_STEPS, SMALL = 0.25, 0.6, 4, 0.1
 # The most of steps that is the same so many pixels further; the standard errors of that which come by chance.
 REPEATED, SHIFTED, CHANCE = 0.35, 4, 3.0
 # The standard deviation of heights, as a part of their mean: those of ruled lines have less. That, times the part that
@@ -329,8 +329,7 @@ def _agreed(steps: Floats) -> tuple[Floats, Floats, float]:
 def steps_of_lines(steps: Floats) -> Floats | None:
     """Return the steps of rows by the limit with which half of the groups predict the other half best; None for none.
 
-    A step is the median of the groups where most of them agree on it. The step of a border, such as that of a frame, is
-    left out, and so are small ones, which slopes have.
+    A step is the median of the groups where most of them agree on it. Small ones, which slopes have, are left out.
     """
     steps = steps - slopes(_quantiles(steps, 0.5)[0])[:, None]
     halves = steps[:, ::2], steps[:, 1::2]
@@ -350,7 +349,7 @@ def steps_of_lines(steps: Floats) -> Floats | None:
     heights = np.sort(np.abs(found))
     shares = np.cumsum(np.sqrt(heights))
     usual = heights[shares.searchsorted(shares[-1] / 2)]
-    found[(np.abs(found) > OUTLYING * usual) | (np.abs(found) < SMALL * usual)] = 0
+    found[np.abs(found) < SMALL * usual] = 0
     return found if found.any() else None
 
 

@@ -53,7 +53,7 @@ def test_each_channel_has_lines_of_its_own(rng):
     (part,) = fitted(H.stripes(90), striped, 255).parts
     assert part.channels == (1,)
     assert 6 < part.amount.value < 10
-    assert str(part) == f"stripes at 90 degrees, offsets of {part.amount.value:.1f} levels in channel 1"
+    assert str(part) == f"lines at 90 degrees, offsets of {part.amount.value:.1f} levels in channel 1"
     (joint,) = fitted(H.stripes(90), striped, 255, by_channel=False).parts
     assert joint.channels is None
     assert joint.amount.value == pytest.approx(part.amount.value / 3, rel=0.1)
