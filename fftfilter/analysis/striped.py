@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arrays import Array, Floats, Holes, strips
 from ..transfer.ridges import across_of
-from .bands import COLUMNS, related, steps_of_groups, steps_of_lines
+from .bands import COLUMNS, related, repeats, steps_of_groups, steps_of_lines
 from .power import middle, spectrum
 from .surroundings import Power, at
 
@@ -79,12 +79,13 @@ def along_ridges(power: Power, width: int, angles: Floats, f: Floats) -> Power:
 
 
 def _is_striped(plane: Floats, angle: float, least: float) -> bool:
-    """Whether lines at an angle have steps above ``least`` almost everywhere, each by itself, in most of the length."""
+    """Whether lines have steps above ``least`` almost everywhere, each by itself, which are the same in most groups."""
     steps = steps_of_groups(sampled_along(plane, None, angle))
     found = steps_of_lines(steps[np.count_nonzero(np.isfinite(steps), axis=1) >= steps.shape[1] / 2])
     if found is None or np.median(np.abs(found)) <= least:
         return False
-    return bool(np.count_nonzero(found) > EVERYWHERE * len(found) and related(found)[0] < RELATED)
+    is_everywhere = np.count_nonzero(found) > EVERYWHERE * len(found)
+    return bool(is_everywhere and related(found)[0] < RELATED and not repeats(found, chance=0.0))
 
 
 def sampled_along(plane: Array, missing: Holes | None, angle: float) -> Floats:

@@ -30,12 +30,14 @@ MOST, MULTIPLES = 4, (2, 3, 4)
 # differs by at most so much of that. Without the wave, at most this part of its power is left so many bins around it:
 # of slopes, and of waves that vary, more.
 EVERYWHERE, FADES, LEFT, REACH = 0.35, 0.4, 0.16, 3.5
-# Periods are multiples of each other up to this part.
-ALIKE = 0.03
+# Periods are multiples of each other up to this part. At so many cycles across the columns or more, the power of a
+# wave's amplitude has a peak of this part of that of its mean, and of so many times the others, if it is of dots.
+ALIKE, COARSE, ALTERNATES, SHARP = 0.03, 6, 0.1, 25.0
 # Steps of a group that are so many times its usual one are those of an object.
 OBJECT = 4.0
 # The longest period of lines of text, and the most of the pixels that do not move with a wave.
 LETTERS, UNMOVED = 60.0, 0.06
+AROUND = np.r_[-12:-2, 3:13]
 
 
 class Wave(NamedTuple):
@@ -75,7 +77,7 @@ def waves_along(plane: Array, holes: Holes | None) -> tuple[list[Wave], list[flo
         wave = next((each for each in in_order if each.stands_out > least and each.is_wave), None)
         if wave is None:
             break
-        is_content = wave.is_content or any(_related(1 / wave.f, each) for each in content)
+        is_content = wave.is_content or _alternates(some, wave.f) or any(_related(1 / wave.f, each) for each in content)
         is_gain = len(steps) > 1 and _is_gain(steps[0], levels, wave.f)
         if abs(candidates[is_gain].f - wave.f) < 1 / len(plane):  # the same, as its own model has it
             wave = candidates[is_gain]
@@ -103,6 +105,16 @@ def _related(one: float, other: float) -> bool:
     """Whether one period is a multiple of the other."""
     ratio = max(one / other, other / one)
     return abs(ratio - round(ratio)) < ALIKE * ratio
+
+
+def _alternates(some: Floats, f: float) -> bool:
+    """Whether the amplitude of a wave alternates from column to column: that of dots, tiles or a slanted fence."""
+    valid = np.nan_to_num(np.diff(some, axis=0))
+    amplitudes = _amplitudes(valid, f)
+    power = np.abs(np.fft.fft(amplitudes * window(len(amplitudes)))) ** 2
+    k = COARSE + int(power[COARSE : 1 - COARSE].argmax())
+    around = np.median(power[(k + AROUND) % len(power)])
+    return bool(power[k] > max(ALTERNATES * power[0], SHARP * around))
 
 
 class _Candidate:
