@@ -152,13 +152,13 @@ def lines_of_part(plane: Array, holes: Holes | None) -> tuple[Lines, int, int] |
         sums = np.append(0, np.cumsum(gained - GAINED))
         first, last = np.unravel_index(np.triu(sums - sums[:, None]).argmax(), (PARTS + 1, PARTS + 1))
         beside = np.r_[gained[: max(0, first - 1)], gained[last + 1 :]]
-        if last - first > MOST_OF_PART * PARTS or np.quantile(beside, 0.9) > LOST or (first, last) in spans:
+        if not 0 < last - first <= MOST_OF_PART * PARTS or np.quantile(beside, 0.9) > LOST or (first, last) in spans:
             continue
         spans.add((first, last))
         start, end = (round(k * width / PARTS) for k in (int(first), int(last)))
         some = some_of(plane[:, start:end], None if holes is None else holes[:, start:end])
         found = steps_of_lines(steps_of_groups(some, FEWEST_OF_PART))
-        if found is None or _walks(found) or any(unmoved(np.diff(some, axis=0), found) > np.array(UNMOVED_OF_PART)):
+        if found is None or any(unmoved(np.diff(some, axis=0), found) > np.array(UNMOVED_OF_PART)):
             continue
         if np.diff(np.flatnonzero(found), prepend=0, append=height).max() >= GAP * height:
             continue
