@@ -40,7 +40,7 @@ SMALLEST = 32
 """Pixels of the shorter side: a smaller spectrum has no surroundings that a peak could stand out from."""
 # A periodic structure has at least PERIODS across the picture. Windows, bricks and rows of people come by the dozen: a
 # structure of fewer than MANY periods has to be stronger by OF_FEW decibels.
-PERIODS, MANY, OF_FEW = 8, 16, 6.0
+PERIODS, MANY, OF_FEW = 5, 16, 6.0
 # Amplitude in gray levels, if there are such: fainter waves may come from rounding stronger ones to gray levels.
 FAINTEST = 0.2
 NO_PEAK = "no periodic structure"
@@ -60,7 +60,7 @@ def find_peaks(
 ) -> list[Peak]:
     """Return the periodic structures of an image ``(height, width)``, the strongest first.
 
-    These are waves of at least eight periods that go through all or most of the image: screens of prints, moire, hum,
+    These are waves of at least five periods that go through all or most of the image: screens of prints, moire, hum,
     patterns of a sensor. Their power has to exceed that of the frequencies around them by ``strength`` in dB. With
     ``channel_axis`` the array is a picture with channels, which are searched one by one; without it, an array ``(count,
     height, width)`` is a stack, whose mean power is searched.
