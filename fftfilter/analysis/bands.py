@@ -66,8 +66,8 @@ EQUAL, UNEQUAL = 0.2, 0.6
 # The most of the pixels that steps leave where they are, by less than half of their height: in the mean of all rows,
 # and in their root mean square.
 UNMOVED, HALF = (0.07, 0.14), 0.5
-# The part of a picture's pixels that may be 0 or less where gains are looked for.
-DARK = 0.05
+# The part of a picture's pixels that may be 0 or less where gains are looked for; the most that an offset darkens one.
+DARK, DARKEST = 0.05, 0.95
 # Lines of a part are looked for in so many groups of columns, in sides of so many pixels or more, and in so many blocks
 # that agree best, at least so far. A group belongs to them if it gains this part of its steps; nine of ten others gain
 # at most that.
@@ -250,10 +250,10 @@ def _is_gain(some: Floats, steps: Floats, of_logs: Floats) -> bool:
         offset, gain = (_quantiles(each[own], 0.5)[0][:, None] for each in (steps, of_logs))
         for i, (wanted, said) in enumerate(
             (
-                (steps[other], gain * level[other]),
+                (steps[other], np.expm1(gain) * level[other]),
                 (of_logs[other], gain),
                 (steps[other], offset),
-                (of_logs[other], offset * inverse[other]),
+                (of_logs[other], np.log1p(np.maximum(offset * inverse[other], -DARKEST))),
             )
         ):
             left[i] += np.nanmean(np.abs(wanted - said)) / max(np.nanmean(np.abs(wanted)), np.finfo(float).tiny)
