@@ -15,12 +15,13 @@ import numpy as np
 
 from ..arrays import Array, Holes, as_numpy, gray_of, is_wide, split
 from ..errors import ParameterError, ReadError, is_masked
-from ..output.ramp import Gray, on_valid, ramps
+from ..output.ramp import Gray, Quantized, on_valid, ramps
 from .call import Found
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
+    from ..output.modes import Mode
     from ..transfer import Transfer
     from .call import Observe
     from .description import PixelOptions
@@ -37,19 +38,24 @@ def has_logarithm(planes: Array, holes: Holes | None, name: str = "") -> Holes:
     """
     missing = np.zeros(planes.shape, np.bool_) if holes is None else holes
     dark = ~missing & ~(planes > 0)
-    valid = dark.size - int(np.count_nonzero(missing))
-    if (part := int(np.count_nonzero(dark)) / max(1, valid)) > DARK:
+    dark_count, missing_count = (int(np.count_nonzero(each)) for each in (dark, missing))
+    refuse_dark(dark_count, dark.size - missing_count, name)
+    return missing | dark
+
+
+def refuse_dark(dark: int, valid: int, name: str = "") -> None:
+    """Raise what :func:`has_logarithm` raises, for so many of the valid samples."""
+    if (part := dark / max(1, valid)) > DARK:
         why = (
             f"{part:.0%} of the values are 0 or less, which have no logarithm: leave ratio out, or first subtract the "
             "offset that makes them so"
         )
         raise ReadError(f"{name}: {why}") if name else ParameterError(why)
-    return missing | dark
 
 
-def logarithms(planes: Array, holes: Holes, dtype: DTypeLike) -> tuple[Array, float]:
-    """Return ln(value / largest), 0 in the holes, and the largest valid value; 1 if none is valid."""
-    largest = float(planes.max(where=~holes, initial=0)) or 1.0
+def logarithms(planes: Array, holes: Holes, dtype: DTypeLike, unit: float | None = None) -> tuple[Array, float]:
+    """Return ln(value / unit), 0 in the holes, and the unit: by default the largest valid value, 1 if none is valid."""
+    largest = unit or float(planes.max(where=~holes, initial=0)) or 1.0
     made = np.divide(planes, largest, dtype=np.result_type(planes.dtype, dtype), casting="unsafe")
     np.copyto(made, 1, where=holes)
     made = np.maximum(made, np.finfo(made.dtype).tiny, out=made)
@@ -117,6 +123,13 @@ def filtered(
     )
 
 
+def pixels(values: Array, planes: Array, holes: Holes, gray: Gray, mode: Mode) -> Quantized:
+    """Return values of one picture as pixels, with its own in the holes; overwrites ``values``."""
+    own = None if mode.is_values else ramps("keep", gray=gray, samples=values.size)
+    of_output = gray._replace(dtype=values.dtype) if mode.is_values else gray
+    return on_valid(values, planes, holes, own, gray=of_output, deviation=0.0)
+
+
 def _as_planes(array: Array) -> Array:
     array = np.atleast_2d(array)
     return array.reshape(-1, *array.shape[-2:])
@@ -126,9 +139,7 @@ def _pixels(filter_: Filter, values: Array, planes: Array, holes: Holes, gray: G
     """Return values as pixels of a picture, blended into it if a region alone is filtered, and facts about them."""
     mode, region = filter_.description.mode, filter_.description.region
     values, planes, holes = (_as_planes(each) for each in (values, planes, holes))
-    own = None if mode.is_values else ramps("keep", gray=gray, samples=values.size)
-    of_output = gray._replace(dtype=values.dtype) if mode.is_values else gray
-    clipped = region.clipped(values, holes, gray) if region and own is not None else None
-    made = on_valid(values, planes, holes, own, gray=of_output, deviation=0.0)
+    clipped = region.clipped(values, holes, gray) if region and not mode.is_values else None
+    made = pixels(values, planes, holes, gray, mode)
     result = region.blended(planes, made.pixels, holes, None if mode.is_values else gray) if region else made.pixels
     return result, Found(np.array([(0.0, made.largest)]), [made.clipped if clipped is None else clipped])

@@ -6,7 +6,7 @@ import os
 import tempfile
 from contextlib import closing, nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from secrets import token_hex
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__, images
-from ..arrays import PRECISIONS, check_finite, check_image, gray_of, pixel_type
+from ..arrays import PRECISIONS, check_finite, check_image, gray_of, is_wide, pixel_type
 from ..errors import DeviceError, ParameterError, TooLargeError, WriteError, check_option
 from ..files import sources
 from ..files.messages import as_error, shown
+from ..filters import ratio
 from ..filters.strips import How, free_room, planned, ready
 from ..images.formats import ZARR
 from ..images.picture import Bands
@@ -25,19 +26,20 @@ from ..output.modes import MODES, STACK, check_scale, scale_of
 from ..output.ramp import Gray
 from ..text import bytes_of
 from ..transfer.product import EDGES, grid_with
-from .opened import Frame, Opened, cautions_on_missing, for_pixels_of
+from .opened import Frame, Opened, cautions_on_dark, cautions_on_missing, for_pixels_of
 from .output_file import folder_of, sink_of, too_large
-from .recipe import Done
+from .recipe import Done, cautions_on_clipping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..arrays import Array
+    from ..arrays import Array, Holes
     from ..files.messages import FileName
     from ..filters.strips import Large, PicturePlan
     from ..images import Picture
     from ..images.pages import Sink
     from ..output.modes import Output
+    from ..output.ramp import Quantized
     from ..transfer import Transfer
     from ..transfer.product import Edges
     from .recipe import Recipe
@@ -57,7 +59,6 @@ def refused(recipe: Recipe) -> str:
         "channels are filtered differently: leave --in-channels out": transfer.is_by_channel,
         "--region and --protect take the whole: leave them out": recipe.region,
         "--missing with a mask takes the whole: leave it out": recipe.missing.mask,
-        "--ratio takes the whole: leave it out": recipe.ratio,
         "--ignore takes the whole: leave it out": recipe.ignore is not None,
         "luminance and chroma are parts of the whole: leave --channels out": recipe.channels,
         f"the {engine} engine takes the whole: leave --engine out": engine not in (None, "fused", "numpy"),
@@ -98,7 +99,14 @@ class LargeFile:
             raise TooLargeError(f"a {suffix} is written as a whole: take .tif, .fits, .pgm, .ppm or .npy")
         self._unit, self.folder = unit, folder_of(target, scratch)
         precision = recipe.options.get("precision", "single")
-        self.how = How(recipe.output, recipe.scale, Gray(picture.maxval, depth.dtype, depth.maxval), precision)
+        precision = "double" if recipe.ratio and is_wide(picture.planes.dtype) else precision
+        self._gray = Gray(picture.maxval, depth.dtype, depth.maxval)
+        self.how = How(recipe.output, recipe.scale, self._gray, precision)
+        self._dark: list[int] = []  # samples of each strip that have no logarithm
+        self._on_grid = transfer.keeping_mean() if recipe.mode.keeps_mean else transfer
+        if recipe.ratio:  # logarithms are filtered
+            recipe.filter_for(transfer)  # raises ParameterError for an output that these have not
+            self.how = How("real", None, Gray(1.0, PRECISIONS[precision][0], 1), precision)
         self._plans: dict[str, PicturePlan] = {}
         self._room = free_room()  # later the strips of single precision would be counted
         self._source, self._threads = source, threads
@@ -106,28 +114,49 @@ class LargeFile:
     def plan(self, precision: str) -> PicturePlan:
         """Return the strips, as they were planned first; raises TooLargeError."""
         if precision not in self._plans:
-            recipe, picture, transfer = self.opened.recipe, self._frame.picture, self._frame.transfer
-            transfer = transfer.keeping_mean() if recipe.mode.keeps_mean else transfer
+            recipe, picture = self.opened.recipe, self._frame.picture
             (channels, height, width), beside = picture.planes.shape, self._strips.beside
-            grid, room = grid_with(recipe.edges, transfer, height, width), max(0, self._room - beside)
+            grid, room = grid_with(recipe.edges, self._on_grid, height, width), max(0, self._room - beside)
             how: dict[str, Any] = {"units": (self._unit, self._strips.step), "room": room, "most": self._threads}
             itemsize = picture.planes.itemsize * (1 if picture.alpha is None else 2)
+            itemsize += recipe.ratio * 2 * PRECISIONS[precision][0].itemsize
             says_so = any(each is not None for each in (picture.alpha, picture.nodata, recipe.missing.nodata))
-            how["may_miss"] = says_so or picture.planes.dtype.kind == "f"
+            how["may_miss"] = says_so or recipe.ratio or picture.planes.dtype.kind == "f"
             found = planned((channels, height, width), itemsize, grid, precision=precision, **how)
             self._plans[precision] = replace(found, bytes=found.bytes + beside)
         return self._plans[precision]
 
     def read(self, start: int, stop: int) -> Array:
-        """Return rows as they are in the file, masked where pixels are missing."""
-        return self._part(start, stop).planes
+        """Return rows as they are in the file, or their logarithms, masked where pixels are missing."""
+        return self._to_filter(self._part(start, stop).planes)
 
     def _part(self, start: int, stop: int) -> Picture:
         part = self._strips.rows(start, stop)
         part.integers = self._frame.picture.integers
-        if (holes := self.opened.recipe.holes(part, self.opened.name)) is not None:
+        if (holes := self.opened.recipe.missing.holes(part, self.opened.name)) is not None:
             part.planes = np.ma.MaskedArray(part.planes, holes)
         return part
+
+    def _to_filter(self, planes: Array) -> Array:
+        if not self.opened.recipe.ratio:
+            return planes
+        holes = np.ma.getmaskarray(planes) | ~(np.asarray(planes) > 0)
+        logs, _ = ratio.logarithms(np.asarray(planes), holes, PRECISIONS[self.how.precision][0], self._unit_of_logs)
+        return np.ma.MaskedArray(logs, holes) if holes.any() else logs
+
+    @cached_property
+    def _unit_of_logs(self) -> float:
+        """A value of the picture's size, so that logarithms are near 0, where they are most exact."""
+        height = self._frame.picture.planes.shape[1]
+        rows = (np.ma.filled(self._part(row, row + 1).planes, 0) for row in (height // 4, height // 2, height * 3 // 4))
+        return max(float(each.max()) for each in rows) or 1.0
+
+    def _of_logs(self, logs: Array, planes: Array, holes: Holes) -> Quantized:
+        """Return filtered logarithms of a strip as its pixels."""
+        at_dc = ratio.gain_at_dc(self._on_grid, *self._frame.picture.planes.shape[1:])
+        self._dark.append(int(np.count_nonzero(holes) - np.count_nonzero(np.ma.getmask(planes))))
+        values = ratio.values_of(logs, self._unit_of_logs, at_dc)
+        return ratio.pixels(values, np.asarray(planes), holes, self._gray, self.opened.recipe.mode)
 
     def write(self, advance: Callable[[], None], workers: Callable[..., Any] | None = None) -> Done:
         """Filter all pages, and write them; the target appears whole or not at all.
@@ -155,9 +184,12 @@ class LargeFile:
                     for encoded, of_strip in large.in_order(partial(self._made, large, sink, frame), large.items()):
                         sink.add(encoded)
                         done.add(of_strip)
+                valid = first.picture.planes.size * (number + 1) * (1 - done.missing) + sum(self._dark)
+                ratio.refuse_dark(sum(self._dark), round(valid), opened.name)
             sink.finish()
         done.left_out = [*dict.fromkeys([*opened.left_out, *lost, *done.left_out])]
-        done.cautions += cautions_on_missing(done.missing)
+        done.cautions += [*cautions_on_missing(done.missing), *cautions_on_dark(sum(self._dark))]
+        done.cautions += cautions_on_clipping(done.clipped, first.picture, opened.recipe)
         if done.missing and any(done.missing < part.carried_on for part in first.transfer.parts):
             done.cautions.append(
                 "waves do not go on through missing pixels, as the picture is larger than memory: near these some stay"
@@ -180,15 +212,19 @@ class LargeFile:
     def _made(self, large: Large, sink: Sink, frame: Frame, start: int, stop: int) -> tuple[Any, Done]:
         picture = frame.picture
         is_read = (large.plan.beyond and not large.far) or picture.alpha is not None or large.coarse is not None
+        is_read |= self.opened.recipe.ratio
         part = self._part(start, stop) if is_read else picture
-        result = large.made(start, stop, part.planes if is_read else None)
+        planes = self._to_filter(part.planes) if is_read else part.planes
+        result = large.made(start, stop, planes if is_read else None)
+        if self.opened.recipe.ratio:
+            result = self._of_logs(result.pixels, part.planes, np.ma.getmaskarray(planes))
         own = replace(picture, planes=result.pixels, alpha=picture.alpha if picture.alpha is None else part.alpha)
         own.maxval, own.integers = frame.depth.maxval, frame.depth.integers
         own.metadata = None if start else picture.metadata
         name = shown(self._target, "standard output")
         encoded, lost = images.encoded(own, frame.suffix, name, partial(sink.encode, milliseconds=None))
         largest, size = max(large.largest, result.largest), result.pixels.size
-        missing = np.count_nonzero(np.ma.getmask(part.planes)) / size
+        missing = np.count_nonzero(np.ma.getmask(planes)) / size
         done = Done(samples=size, clipped=result.clipped, missing=missing, extremes=(0.0, largest), left_out=lost)
         return encoded, done
 

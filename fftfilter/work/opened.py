@@ -238,8 +238,8 @@ class Opened:
         of_picture += hdus.cautions(is_copied=FORMATS[suffix].name == "FITS") if hdus else []
         if self.recipe.channels == "chroma" and len(frame.picture.planes) == 1:
             of_picture.append("gray: there is no chroma to filter, and pixels stay as they are")
-        if self.recipe.ratio and (dark := np.count_nonzero(frame.picture.planes <= 0)):
-            of_picture.append(f"{dark} samples are 0 or less, have no logarithm, and stay as they are")
+        if self.recipe.ratio and frame.holes is not None:
+            of_picture += cautions_on_dark(int(np.count_nonzero(frame.picture.planes <= 0)))
         beyond = [] if self.recipe.axes else self.transfer.cautions(*frame.picture.planes.shape[1:])
         return [*beyond, *of_picture]
 
@@ -247,6 +247,11 @@ class Opened:
 def cautions_on_missing(part: float) -> list[str]:
     """Return a line if a large part of a picture is missing."""
     return [f"{part:.0%} of the picture is missing: the filtered rest says little"] if part > MUCH else []
+
+
+def cautions_on_dark(count: int) -> list[str]:
+    """Return a line if samples have no logarithm."""
+    return [f"{count} samples are 0 or less, have no logarithm, and stay as they are"] if count else []
 
 
 def open_input(

@@ -354,6 +354,12 @@ CLIPPED = (
 )
 
 
+def cautions_on_clipping(part: float, picture: Picture, recipe: Recipe) -> list[str]:
+    """Return the line, if such a part of a picture of whole numbers is clipped; of floats another line tells."""
+    is_much = part > MUCH_CLIPPED and picture.planes.dtype.kind == "u"
+    return [CLIPPED] if is_much and recipe.keeps_levels else []
+
+
 @dataclass(eq=False, repr=False)  # to generate these methods takes time
 class Done:
     """The result for a file."""
@@ -378,8 +384,7 @@ class Done:
         """Add one more page."""
         page = Done(samples=made.planes.size, clipped=made.clipped, missing=frame.missing, extremes=made.extremes)
         page.notes, page.has_table = [made.note] if made.note else [], frame.picture.table is not None
-        is_much = made.clipped > MUCH_CLIPPED and frame.picture.planes.dtype.kind == "u"  # of floats another line tells
-        page.cautions = [CLIPPED] if is_much and recipe.keeps_levels else []
+        page.cautions = cautions_on_clipping(made.clipped, frame.picture, recipe)
         self.add(page)
 
     def add(self, more: Done) -> None:

@@ -416,6 +416,49 @@ def test_missing_pixels_come_back_and_the_rest_is_that_of_the_whole(tmp_path, ki
     assert np.array_equal(got[holes], wanted[holes], equal_nan=True)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "words"),
+    [
+        (np.uint8, ["highpass", "--radius=60px", "--shape=gaussian"]),
+        (np.uint16, ["lowpass", "--edges=wrap"]),
+        (np.float32, ["highpass", "--shape=butterworth", "--output=removed"]),
+        (np.float64, ["highpass", "--output=real"]),
+    ],
+)
+def test_logarithms_are_filtered_as_those_of_the_whole(tmp_path, dtype, words):
+    values = picture(501, 403) / 255
+    values[:90] = values[200:203, 100:300] = 0  # a strip and more that has no logarithm
+    given = (values * np.iinfo(dtype).max if np.dtype(dtype).kind == "u" else values * 3e-5).astype(dtype)
+    tifffile.imwrite(tmp_path / "in.tif", given)
+    words = [*words, "--ratio"]
+    code, of_whole = run(*words, "--device=numpy", "in.tif", "whole.tif", folder=tmp_path)
+    assert code == 0, of_whole
+    code, said = run(*words, f"--memory={LITTLE}", "in.tif", "out.tif", folder=tmp_path)
+    assert (code, "larger than memory: filtered in" in said) == (0, True), said
+    assert said.splitlines()[1:] == of_whole.splitlines()
+    assert_same(tifffile.imread(tmp_path / "out.tif"), tifffile.imread(tmp_path / "whole.tif"))
+
+
+@pytest.mark.parametrize(
+    ("dark", "words", "said"),
+    [
+        (0.6, ["lowpass"], "60% of the values are 0 or less, which have no logarithm"),
+        (
+            0.1,
+            ["lowpass", "--output=magnitude"],
+            "output magnitude is stretched, and ratio is for an image's own levels",
+        ),
+    ],
+)
+def test_logarithms_that_cannot_be_are_refused_in_a_line(tmp_path, dark, words, said):
+    given = np.maximum(picture(500, 403), 1)
+    given[: int(500 * dark)] = 0
+    tifffile.imwrite(tmp_path / "in.tif", given)
+    code, line = run(*words, "--ratio", f"--memory={LITTLE}", "in.tif", "out.tif", folder=tmp_path)
+    assert (code > 0, line.splitlines()[-1].count(said)) == (True, 1), line
+    assert [each.name for each in tmp_path.iterdir()] == ["in.tif"]
+
+
 def test_waves_end_at_missing_pixels_which_a_line_says(tmp_path):
     given = picture(90, 80).astype(np.float32)
     given[40, 7] = np.nan
