@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import Array, Holes, as_numpy, gray_of, is_wide, split
+from ..arrays import PRECISIONS, Array, Holes, as_numpy, gray_of, is_wide, split
 from ..errors import ParameterError, ReadError, is_masked
 from ..output.ramp import Gray, Quantized, on_valid, ramps
 from .call import Found
+from .strips import How
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -128,6 +129,34 @@ def pixels(values: Array, planes: Array, holes: Holes, gray: Gray, mode: Mode) -
     own = None if mode.is_values else ramps("keep", gray=gray, samples=values.size)
     of_output = gray._replace(dtype=values.dtype) if mode.is_values else gray
     return on_valid(values, planes, holes, own, gray=of_output, deviation=0.0)
+
+
+class OfStrips:
+    """Logarithms of the strips of a picture or a volume, and the pixels that come of them.
+
+    ``unit`` is a value of its size, so that logarithms are near 0, where they are most exact; ``at_dc`` is the filter's
+    gain of constants.
+    """
+
+    def __init__(self, unit: float, at_dc: float, gray: Gray, mode: Mode, precision: str) -> None:
+        self._unit, self._at_dc, self._gray, self._mode = unit, at_dc, gray, mode
+        self._number = PRECISIONS[precision][0]
+
+    @staticmethod
+    def how(precision: str) -> How:
+        """Return how strips filter logarithms: as values."""
+        return How("real", None, Gray(1.0, PRECISIONS[precision][0], 1), precision)
+
+    def of(self, planes: Array) -> Array:
+        """Return the logarithms of planes, which are masked where samples are missing, masked where there is none."""
+        holes = np.ma.getmaskarray(planes) | ~(np.asarray(planes) > 0)
+        logs, _ = logarithms(np.asarray(planes), holes, self._number, self._unit)
+        return np.ma.MaskedArray(logs, holes) if holes.any() else logs
+
+    def pixels(self, filtered: Array, logs: Array, planes: Array) -> Quantized:
+        """Return filtered logarithms as pixels, those of planes where there were none; overwrites ``filtered``."""
+        values = values_of(filtered, self._unit, self._at_dc)
+        return pixels(values, np.asarray(planes), np.ma.getmaskarray(logs), self._gray, self._mode)
 
 
 def _as_planes(array: Array) -> Array:

@@ -33,13 +33,12 @@ from .recipe import Done, cautions_on_clipping
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..arrays import Array, Holes
+    from ..arrays import Array
     from ..files.messages import FileName
     from ..filters.strips import Large, PicturePlan
     from ..images import Picture
     from ..images.pages import Sink
     from ..output.modes import Output
-    from ..output.ramp import Quantized
     from ..transfer import Transfer
     from ..transfer.product import Edges
     from .recipe import Recipe
@@ -106,7 +105,7 @@ class LargeFile:
         self._on_grid = transfer.keeping_mean() if recipe.mode.keeps_mean else transfer
         if recipe.ratio:  # logarithms are filtered
             recipe.filter_for(transfer)  # raises ParameterError for an output that these have not
-            self.how = How("real", None, Gray(1.0, PRECISIONS[precision][0], 1), precision)
+            self.how = ratio.OfStrips.how(precision)
         self._plans: dict[str, PicturePlan] = {}
         self._room = free_room()  # later the strips of single precision would be counted
         self._source, self._threads = source, threads
@@ -138,25 +137,16 @@ class LargeFile:
         return part
 
     def _to_filter(self, planes: Array) -> Array:
-        if not self.opened.recipe.ratio:
-            return planes
-        holes = np.ma.getmaskarray(planes) | ~(np.asarray(planes) > 0)
-        logs, _ = ratio.logarithms(np.asarray(planes), holes, PRECISIONS[self.how.precision][0], self._unit_of_logs)
-        return np.ma.MaskedArray(logs, holes) if holes.any() else logs
+        return self._logs.of(planes) if self._logs else planes
 
     @cached_property
-    def _unit_of_logs(self) -> float:
-        """A value of the picture's size, so that logarithms are near 0, where they are most exact."""
-        height = self._frame.picture.planes.shape[1]
+    def _logs(self) -> ratio.OfStrips | None:
+        recipe, (_, height, width) = self.opened.recipe, self._frame.picture.planes.shape
+        if not recipe.ratio:
+            return None
         rows = (np.ma.filled(self._part(row, row + 1).planes, 0) for row in (height // 4, height // 2, height * 3 // 4))
-        return max(float(each.max()) for each in rows) or 1.0
-
-    def _of_logs(self, logs: Array, planes: Array, holes: Holes) -> Quantized:
-        """Return filtered logarithms of a strip as its pixels."""
-        at_dc = ratio.gain_at_dc(self._on_grid, *self._frame.picture.planes.shape[1:])
-        self._dark.append(int(np.count_nonzero(holes) - np.count_nonzero(np.ma.getmask(planes))))
-        values = ratio.values_of(logs, self._unit_of_logs, at_dc)
-        return ratio.pixels(values, np.asarray(planes), holes, self._gray, self.opened.recipe.mode)
+        unit, at_dc = max(float(each.max()) for each in rows) or 1.0, ratio.gain_at_dc(self._on_grid, height, width)
+        return ratio.OfStrips(unit, at_dc, self._gray, recipe.mode, self.how.precision)
 
     def write(self, advance: Callable[[], None], workers: Callable[..., Any] | None = None) -> Done:
         """Filter all pages, and write them; the target appears whole or not at all.
@@ -216,8 +206,11 @@ class LargeFile:
         part = self._part(start, stop) if is_read else picture
         planes = self._to_filter(part.planes) if is_read else part.planes
         result = large.made(start, stop, planes if is_read else None)
-        if self.opened.recipe.ratio:
-            result = self._of_logs(result.pixels, part.planes, np.ma.getmaskarray(planes))
+        if self._logs:
+            self._dark.append(
+                int(np.count_nonzero(np.ma.getmask(planes)) - np.count_nonzero(np.ma.getmask(part.planes)))
+            )
+            result = self._logs.pixels(result.pixels, planes, part.planes)
         own = replace(picture, planes=result.pixels, alpha=picture.alpha if picture.alpha is None else part.alpha)
         own.maxval, own.integers = frame.depth.maxval, frame.depth.integers
         own.metadata = None if start else picture.metadata

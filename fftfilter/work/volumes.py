@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import images, memory
+from ..arrays import PRECISIONS, is_wide
 from ..errors import ParameterError, TooLargeError
+from ..filters import ratio
 from ..filters.strips import FILLING, How, free_room, ready
 from ..filters.volumes import planned
 from ..output.modes import refuse_missing
@@ -96,12 +98,9 @@ class Volumes:
         pixels = memory.Pixels.of(first.planes, len(opened.pages))
         size = memory.taken(pixels, opened.recipe.how_much()) + memory.beside(opened.recipe.options)
         self.is_large = by_strips and lacking(size) is not None
-        if self.is_large and opened.recipe.ratio:
-            raise TooLargeError(
-                f"{opened.name}: is larger than memory, and --ratio takes the whole: leave it out, or give more memory"
-            )
         self._plans: dict[Any, VolumePlan] = {}
-        self._has_holes = opened.recipe.holes(first, opened.name) is not None
+        self._has_holes = opened.recipe.ratio or opened.recipe.holes(first, opened.name) is not None
+        self._logs: ratio.OfStrips | None = None
         opened.room = first.planes.size  # pages are not counted again
         if not self.is_large:
             memory.check(pixels, size, opened.name)
@@ -166,6 +165,7 @@ class Volumes:
             beside = self._opened.pages.spare(free_room() // 3) + 2 * memory.WAITING_BYTES
             beside += FILLING * (channels if self._axes == "t" else 1) * height * width * self._has_holes
             room, itemsize = max(0, free_room() - beside), self._first.planes.itemsize
+            itemsize += self._opened.recipe.ratio * 2 * PRECISIONS[precision][0].itemsize
             try:
                 plan = planned(self._described, shape, itemsize, precision=precision, room=room, count=count)
             except TooLargeError as error:
@@ -176,7 +176,12 @@ class Volumes:
     def _how(self, dtype: np.dtype[Any], maxval: int) -> How:
         recipe = self._opened.recipe
         gray, precision = Gray(self._first.maxval, dtype, maxval), recipe.options.get("precision") or "single"
-        return How(recipe.output, recipe.scale, gray, precision)
+        if not recipe.ratio:
+            return How(recipe.output, recipe.scale, gray, precision)
+        precision = "double" if is_wide(self._first.planes.dtype) else precision
+        largest, at_dc = float(np.nanmax(self._first.planes)), ratio.gain_at_dc(self._described.on_grid, 64, 64)
+        self._logs = ratio.OfStrips(largest if largest > 0 else 1.0, at_dc, gray, recipe.mode, precision)
+        return self._logs.how(precision)
 
     def said(self) -> str:
         """Return the way in words; raises TooLargeError."""
@@ -195,7 +200,8 @@ class Volumes:
         return sum(plan.steps(how) for plan in plans)
 
     def _read(self, pages: list[int], start: int, stop: int) -> Array:
-        return self._planes([self._frame(page) for page in pages[start:stop]])
+        planes = self._planes([self._frame(page) for page in pages[start:stop]])
+        return self._logs.of(planes) if self._logs else planes
 
     def _planes(self, frames: list[Frame]) -> Array:
         """Return the planes of pages as a volume has them (channels, pages, height, width), masked where any miss."""
@@ -240,7 +246,12 @@ class Volumes:
     def _strip(self, large: Large, start: int, strip: list[tuple[int, Frame, float | None]]) -> list[tuple[Any, ...]]:
         frames = [frame for _, frame, _ in strip]
         are_needed = large.plan.beyond or any(frame.holes is not None for frame in frames)
-        result = large.made(start, start + len(strip), self._planes(frames) if are_needed else None)
+        planes = self._planes(frames) if are_needed or self._logs else None
+        if self._logs and planes is not None:
+            logs = self._logs.of(planes)
+            result = self._logs.pixels(large.made(start, start + len(strip), logs).pixels, logs, planes)
+        else:
+            result = large.made(start, start + len(strip), planes)
         channels, height, width = self._first.planes.shape
         pixels = result.pixels.reshape(-1, len(strip), height if self._axes != "t" else channels * height, width)
         about = (0.0, max(large.largest, result.largest)), result.clipped
