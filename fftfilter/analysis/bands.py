@@ -386,6 +386,9 @@ def _profile(steps: Floats, found: Floats | None, least: int = 1) -> tuple[Float
         pitch = 1
     apart = count / min(len(where), WHOLE * float(np.abs(found).sum() ** 2 / np.square(found).sum()))
     power = np.maximum(_octaves(power), np.finfo(float).tiny)
+    if walks:  # the picture's own part of long periods is no walk: it differs from half to half
+        apart_by = np.concatenate([[0.0], np.cumsum(np.nan_to_num(one - other) / 2)])
+        errors = np.maximum(errors, _octaves(np.square(cosines(apart_by[None])[0]) * 2 / count))
     gain = np.clip(1 - ERRORS * errors / power, 0, 1)
     if walks:
         of_steps = np.square(transformed) * (1 - np.cos(turned)) + np.finfo(float).tiny

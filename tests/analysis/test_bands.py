@@ -74,6 +74,22 @@ def test_thick_bands_that_repeat_are_taken_out_at_an_angle(rng):
     assert note.startswith("bands of 16 rows at 0 degrees, offsets of ")
 
 
+def test_what_a_rough_surface_has_at_long_periods_is_no_walk():
+    """Its heights vary the more the longer the period, from side to side, too: less of that is taken for the walk."""
+    n, parts = 256, []
+    f = np.hypot(np.fft.fftfreq(n)[:, None], np.fft.rfftfreq(n))
+    f[0, 0] = 1
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        surface = np.fft.irfft2(np.fft.rfft2(rng.normal(0, 1, (n, n))) / f**1.6)
+        surface = surface * 5 / surface.std() + rng.normal(0, 0.2, (n, n))
+        walk = np.cumsum(np.random.default_rng(100 + seed).normal(0, 0.6, n))
+        faulty = surface + (walk - np.convolve(np.pad(walk, 60, "edge"), np.ones(121) / 121, "valid"))[:, None]
+        made, _ = repaired(faulty.astype(np.float32), 0)
+        parts.append(off(made, surface) / off(faulty, surface))
+    assert np.mean(parts) < 1.15, parts
+
+
 def test_lines_that_walk_are_taken_out_with_their_drift(rng):
     surface = rng.normal(0, 0.3, (200, 200))
     made, _ = repaired((surface + rng.normal(0, 0.4, (200, 1)).cumsum(axis=0)).astype(np.float32))
