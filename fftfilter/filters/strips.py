@@ -616,4 +616,5 @@ def ready(
 
 def free_room(most: int | None = None) -> int:
     """Return the bytes that strips may take."""
+    library(MANY)  # SciPy, which is large, is loaded before what is free is looked at
     return int(TAKEN * min(each for each in (system.free_memory(), most, MOST) if each is not None))
