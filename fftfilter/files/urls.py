@@ -221,7 +221,8 @@ def _patiently(function: Callable[P, T]) -> Callable[P, T]:
             except OSError as error:
                 status = getattr(error.__cause__, "status", 0)  # a web server's
                 stays = isinstance(status, int) and 400 <= status < 500 and status not in (408, 425, 429)
-                if error.errno or stays:  # a missing file, or no permission, will not change
+                if error.errno or stays:  # an answer, such as of a missing file, which will not change
+                    _failing.pop(server, None)
                     raise
                 _failing[server] = _Failing(failing.first if failing else began, time.monotonic())
                 if tried >= retries or interrupted.is_set():

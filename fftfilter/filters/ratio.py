@@ -143,8 +143,9 @@ class OfStrips:
         self._number = PRECISIONS[precision][0]
 
     @staticmethod
-    def how(precision: str) -> How:
-        """Return how strips filter logarithms: as values."""
+    def how(given: np.dtype[Any], precision: str) -> How:
+        """Return how strips filter logarithms: as values, in double precision if the type of the samples is wide."""
+        precision = "double" if is_wide(given) else precision
         return How("real", None, Gray(1.0, PRECISIONS[precision][0], 1), precision)
 
     def of(self, planes: Array) -> Array:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__, images
-from ..arrays import PRECISIONS, check_finite, check_image, gray_of, is_wide, pixel_type
+from ..arrays import PRECISIONS, check_finite, check_image, gray_of, pixel_type
 from ..errors import DeviceError, ParameterError, TooLargeError, WriteError, check_option
 from ..files import sources
 from ..files.messages import as_error, shown
@@ -98,14 +98,13 @@ class LargeFile:
             raise TooLargeError(f"a {suffix} is written as a whole: take .tif, .fits, .pgm, .ppm or .npy")
         self._unit, self.folder = unit, folder_of(target, scratch)
         precision = recipe.options.get("precision", "single")
-        precision = "double" if recipe.ratio and is_wide(picture.planes.dtype) else precision
         self._gray = Gray(picture.maxval, depth.dtype, depth.maxval)
         self.how = How(recipe.output, recipe.scale, self._gray, precision)
         self._dark: list[int] = []  # samples of each strip that have no logarithm
         self._on_grid = transfer.keeping_mean() if recipe.mode.keeps_mean else transfer
         if recipe.ratio:  # logarithms are filtered
             recipe.filter_for(transfer)  # raises ParameterError for an output that these have not
-            self.how = ratio.OfStrips.how(precision)
+            self.how = ratio.OfStrips.how(picture.planes.dtype, precision)
         self._plans: dict[str, PicturePlan] = {}
         self._room = free_room()  # later the strips of single precision would be counted
         self._source, self._threads = source, threads

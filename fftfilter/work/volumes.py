@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import images, memory
-from ..arrays import PRECISIONS, is_wide
+from ..arrays import PRECISIONS
 from ..errors import ParameterError, TooLargeError
 from ..filters import ratio
 from ..filters.strips import FILLING, How, free_room, ready
@@ -176,12 +176,9 @@ class Volumes:
     def _how(self, dtype: np.dtype[Any], maxval: int) -> How:
         recipe = self._opened.recipe
         gray, precision = Gray(self._first.maxval, dtype, maxval), recipe.options.get("precision") or "single"
-        if not recipe.ratio:
-            return How(recipe.output, recipe.scale, gray, precision)
-        precision = "double" if is_wide(self._first.planes.dtype) else precision
-        largest, at_dc = float(np.nanmax(self._first.planes)), ratio.gain_at_dc(self._described.on_grid, 64, 64)
-        self._logs = ratio.OfStrips(largest if largest > 0 else 1.0, at_dc, gray, recipe.mode, precision)
-        return self._logs.how(precision)
+        if recipe.ratio:
+            return ratio.OfStrips.how(self._first.planes.dtype, precision)
+        return How(recipe.output, recipe.scale, gray, precision)
 
     def said(self) -> str:
         """Return the way in words; raises TooLargeError."""
@@ -217,6 +214,10 @@ class Volumes:
     def _reading(self, advance: Callable[[], None]) -> Iterator[Read]:
         depth = self._frame(0).depth
         how = self._how(depth.dtype, depth.maxval)
+        if self._opened.recipe.ratio:
+            largest, at_dc = float(np.nanmax(self._first.planes)), ratio.gain_at_dc(self._described.on_grid, 64, 64)
+            gray, mode = Gray(self._first.maxval, depth.dtype, depth.maxval), self._opened.recipe.mode
+            self._logs = ratio.OfStrips(largest if largest > 0 else 1.0, at_dc, gray, mode, how.precision)
         for group in self._groups():
             with ExitStack() as stack:
                 place: dict[int, tuple[Large, int]] = {}
