@@ -180,7 +180,7 @@ def test_what_is_no_stack_or_no_option_is_refused_at_once(stack):
 
 def test_without_dask_one_line_says_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "dask.array", None)
-    monkeypatch.delitem(sys.modules, "fftfilter.dask")
+    monkeypatch.delitem(sys.modules, "fftfilter.dask", raising=False)
     with pytest.raises(ParameterError, match=r"needs Dask: .* -m pip install 'fftfilter-opencl\[cluster\]'"):
         __import__("fftfilter.dask")
 
