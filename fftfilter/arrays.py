@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -179,13 +180,15 @@ def pixels_of(planes: Array, stack: Stack) -> tuple[Array, NDArray[np.int32]]:
     """Return planes as the device's pixels, floats of each picture divided by 2^exponent to lie within [-1, 1]."""
     if stack.pixel.kind == "u":
         return np.ascontiguousarray(planes, stack.pixel), np.zeros(stack.pictures, np.int32)
-    wide = planes.astype(np.result_type(planes.dtype, stack.pixel), copy=False)
+    wide = planes
+    if planes.dtype != stack.pixel:
+        wide = planes.astype(np.result_type(planes.dtype, stack.pixel), copy=False)
     flat = wide.reshape(stack.pictures, -1)
     largest = np.maximum(flat.max(axis=1), -flat.min(axis=1))
-    if not np.isfinite(largest).all():
+    if not all(map(math.isfinite, largest.tolist())):  # for one image faster than NumPy
         check_finite(wide)
     exponents = np.frexp(largest)[1]
-    made = scaled(wide, -exponents.reshape(-1, 1, 1)) if exponents.any() else wide
+    made = scaled(wide, -exponents) if any(exponents.tolist()) else wide
     return np.ascontiguousarray(made, stack.pixel), exponents
 
 
@@ -197,12 +200,14 @@ def strips(height: int) -> Iterator[slice]:
 def scaled(values: Array, exponents: Array | int, out: Array | None = None) -> Array:
     """Return floats times 2^exponents: :func:`numpy.ldexp` in half the time, but for the least and largest numbers.
 
-    Numbers beyond their type become its largest one, and not infinite. ``out`` may take the result.
+    There is one exponent, or one for each index of the first axis. Numbers beyond their type become its largest one,
+    and not infinite. ``out`` may take the result.
     """
     limits = np.finfo(values.dtype)
-    if np.size(exponents) == 1 and limits.minexp <= (one := int(np.ravel(exponents)[0])) <= limits.maxexp // 2:
+    if np.size(exponents) == 1 and limits.minexp <= (one := int(np.asarray(exponents).item())) <= limits.maxexp // 2:
         # One picture: the steps below take as long as the filter of a small one.
         return np.asarray(np.multiply(values, values.dtype.type(2.0**one), out=out))
+    exponents = np.reshape(exponents, (-1, *(1,) * (values.ndim - 1)))
     with np.errstate(over="ignore", under="ignore"):
         factors = np.ldexp(values.dtype.type(1), exponents)
         is_normal = np.all((factors >= limits.tiny) & (factors <= limits.max))

@@ -286,7 +286,7 @@ def _filtered(
     if is_kept and (size := filter_.bytes) <= MOST_BYTES:
         with _keeping:
             _kept[key] = filter_, size
-            while len(_kept) > MOST_KEPT or sum(size for _, size in _kept.values()) > MOST_BYTES:
+            while len(_kept) > 1 and (len(_kept) > MOST_KEPT or sum(each for _, each in _kept.values()) > MOST_BYTES):
                 _kept.popitem(last=False)
     return result
 

@@ -117,11 +117,12 @@ class NumPyPipeline:
         stack = self.stack
         values = np.empty(stack.shape, self._real if self._is_real else np.result_type(self._real, 1j))
         start = perf_counter_ns()
-        for i, base in enumerate(offset(images).astype(self._real)):
+        offsets = offset(images)
+        for i, base in enumerate(offsets.astype(self._real)):
             values[i] = self._filtered(np.subtract(images[i], base, dtype=self._real))
             values[i] += self._real.type(self._dc) * base
         transformed = perf_counter_ns()
-        far = deviation(images).reshape(stack.pictures, -1).max(axis=1)
+        far = deviation(images, offsets).reshape(stack.pictures, -1).max(axis=1)
         if stack.white is not None and ramps is not None:
             values = real_of(values, ramps)
         # Of complex values, the magnitude is what has extremes, and the picture.

@@ -243,6 +243,11 @@ def is_python() -> bool:
     return name.startswith("python") and not hasattr(sys, "frozen") and os.access(sys.executable, os.X_OK)
 
 
+def is_command() -> bool:
+    """Whether this process is the command, or one of a folder's."""
+    return not sys.modules.keys().isdisjoint(("fftfilter.cli", "fftfilter.folders"))
+
+
 def shipped(name: str) -> Path:
     """Return a folder that comes with the program: inside an installed package, beside it in a checkout."""
     package = Path(__file__).parent

@@ -16,6 +16,7 @@ import hypothesis
 import numpy as np
 import pytest
 
+import fftfilter.cli  # noqa: F401  first: small images take the device of the others, as in the command
 from fftfilter.device_choice import devices
 from fftfilter.errors import DeviceError
 from fftfilter.system import cores

@@ -34,6 +34,10 @@ WHEEL = "/libpocl-21062cec.so"  # the digits are a hash of the library, so no ot
 TRIPLET = "x86_64-unknown-linux-gnu"
 TRIPLET_OFFSET, CPU_OFFSET = 632, 640  # char *llvm_target_triplet, *llvm_cpu in that build's _cl_device_id
 FP_FMA = 1 << 5  # CL_FP_FMA
+# A launch on the first device wakes its threads, which takes as long as filtering a small image. The second one works
+# in the thread that calls it.
+DEVICES = "pthread basic"
+VENDORS = "/etc/OpenCL/vendors"
 LINKER = str(Path(__file__).with_name("bin"))
 # Threads and processes that are left for the compiler, whose linker is a process of its own.
 SPARE_TASKS = 2
@@ -73,6 +77,11 @@ def prepare_environment() -> None:
     if system.POCL_WORKERS not in os.environ and os.sched_getaffinity(0) == set(range(system.cores())):
         os.environ.setdefault("POCL_AFFINITY", "1")
     _limit_workers()
+    # The command has files, which take longer than a launch, and would build its programs twice; another PoCL may have
+    # a GPU, too.
+    is_other = any(Path(os.environ.get("OCL_ICD_VENDORS") or VENDORS).glob("*pocl*"))
+    if not (is_other or system.is_command()):
+        os.environ.setdefault("POCL_DEVICES", DEVICES)
     if _links():
         os.environ["FFTFILTER_PYTHON"] = sys.executable
         folders = os.environ.get("COMPILER_PATH", "").split(os.pathsep)
@@ -133,6 +142,11 @@ def lack() -> str | None:
         "PoCL has no folder for its programs: set POCL_CACHE_DIR to one that can be written to, by no other user, has "
         "4 MB free and is not mounted noexec"
     )
+
+
+def in_caller(name: str) -> str:
+    """Return the name of the device that computes in the thread that calls, for one that has threads of its own."""
+    return f"basic-{name.removeprefix('pthread-')}" if name.startswith("pthread-") else ""
 
 
 def own_builtins(device: cl.Device) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import cached_property, wraps
 from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar, cast
 
@@ -110,7 +110,7 @@ class Launcher:
             raise ParameterError(f"{device.name} has no double precision (fp64): choose single or another device")
         if work_group_size is not None:
             device.check_work_group_size(work_group_size)
-        self.device = device
+        self.device, self.precision = device, precision
         self.real, self.complex = PRECISIONS[precision]
         self.real_name = "double" if precision == "double" else "float"
         self.work_group_size = int(work_group_size or 0) or min(WORK_GROUP_SIZE, device.work_group_limit)
@@ -129,6 +129,12 @@ class Launcher:
     def tile_side(self) -> int:
         """The side of a transpose's tile: a power of two, at most 16, its square within a work-group."""
         return 1 << ((self.reduction_size.bit_length() - 1) // 2)
+
+    @cached_property
+    def in_caller(self) -> Launcher:
+        """A queue that computes in the thread that calls, for small images; this one where there is no other."""
+        device = self.device.in_caller
+        return Launcher(device, precision=self.precision) if device and not self.profiles else self
 
     @_plain_errors
     def allocate(self, size: int) -> cl.Buffer:

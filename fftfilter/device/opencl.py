@@ -135,12 +135,14 @@ class Device:
     """One OpenCL device, its context and its programs.
 
     ``index`` is its place in the list of all devices, ``repaired`` what had to be repaired before it could build
-    (see ``embedded_pocl.py``), None if nothing.
+    (see ``embedded_pocl.py``), None if nothing. ``in_caller`` is the same CPU without threads of its own, for small
+    images.
     """
 
     index: int
     cl_device: cl.Device
     repaired: str | None = None
+    in_caller: Device | None = None
     _context: cl.Context | None = None
 
     @property
@@ -263,4 +265,11 @@ def devices() -> tuple[Device, ...]:
             found += platform.get_devices()
         except cl.Error:
             continue  # a platform without devices
-    return tuple(Device(index, each, embedded_pocl.repair(each)) for index, each in enumerate(found))
+    named = {each.name: each for each in found}
+    in_caller = {each: named[name] for each in found if (name := embedded_pocl.in_caller(each.name)) in named}
+    small = {each: Device(-1, each, embedded_pocl.repair(each)) for each in in_caller.values()}
+    own = [each for each in found if each not in small]
+    return tuple(
+        Device(index, each, embedded_pocl.repair(each), small[in_caller[each]] if each in in_caller else None)
+        for index, each in enumerate(own)
+    )

@@ -64,7 +64,7 @@ class Call:
         self._given, self._shape = planes_of(image, channel_axis)
         pixel, real = pixel_type(self._given.dtype), prepared.launcher.real
         gray, number = gray_of(of_pixels, self._given.dtype), real if pixel.kind == "f" else pixel
-        self._of_pixels = cast("PixelOptions", gray._asdict())  # also for what is filtered again, of another type
+        self._gray = gray  # also for what is filtered again, of another type
         is_values = prepared.description.mode.is_values
         # Types that devices do not have are made of real numbers.
         out, top = gray.dtype if gray.dtype in PIXELS and not is_values else real, None if is_values else gray.levels
@@ -100,7 +100,7 @@ class Call:
         """Return values of each picture as those of what was given, times a factor."""
         if self.stack.pixel.kind == "f":
             # In place: another array of large pictures takes as much memory as all else.
-            values = scaled(values, self._exponents.reshape(-1, *(1 for _ in values.shape[1:])), out=values)
+            values = scaled(values, self._exponents, out=values)
         if factor == 1:
             return values
         # The product in float64: a gain beyond single precision must not make a NaN of 0.
@@ -151,7 +151,7 @@ class Call:
                 again = np.ldexp(again.astype(np.float64), exponents[i])
             with suppress(TooLargeError):
                 axis = 0 if self.stack.one_scale else None
-                result[own], of_it = call(prepared.in_double(), again, axis, self._of_pixels)
+                result[own], of_it = call(prepared.in_double(), again, axis, cast("PixelOptions", self._gray._asdict()))
                 extremes[i], clipped[i] = of_it.extremes[0], of_it.clipped[0]
                 weak += 1
         return weak

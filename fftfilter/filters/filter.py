@@ -250,23 +250,22 @@ class Filter:
                 from . import ratio
 
                 made, self._found = ratio.filtered(self, pictures, channel_axis, of_pixels, observe)
+                made = self._typed(made, image.dtype, dtype)
             else:
                 made = self.filtered(pictures, channel_axis, of_pixels, observe)
-            made = made if moved is image else np.moveaxis(made.reshape(moved.shape), back, there)
-            return self._typed(made, image.dtype, dtype)
+            return made if moved is image else np.moveaxis(made.reshape(moved.shape), back, there)
 
     def filtered(
         self, image: Array, channel_axis: int | None, of_pixels: PixelOptions, observe: Observe = None
     ) -> Array:
-        """Return pictures or volumes of an array of NumPy filtered; with ``ratio`` their values are logarithms."""
-        with self._alone():
-            self._notes, self._peaks = [], []
-            self._is_double = self._description.takes_double(image.dtype)
-            if self._description.volume:
-                result, self._found = along_axes(self._prepare(), image, of_pixels)
-            else:
-                result = self._pictures(image, channel_axis, of_pixels, observe)
-            return self._typed(result, image.dtype, of_pixels.get("dtype"))
+        """Return pictures or volumes of NumPy filtered, for one thread; with ``ratio`` their values are logarithms."""
+        self._notes, self._peaks = [], []
+        self._is_double = self._description.takes_double(image.dtype)
+        if self._description.volume:
+            result, self._found = along_axes(self._prepare(), image, of_pixels)
+        else:
+            result = self._pictures(image, channel_axis, of_pixels, observe)
+        return self._typed(result, image.dtype, of_pixels.get("dtype"))
 
     def _pictures(self, image: Array, channel_axis: int | None, of_pixels: PixelOptions, observe: Observe) -> Array:
         """Filter an image, a stack or a picture, all of it at once if it takes no steps of its own."""
@@ -444,6 +443,8 @@ class Filter:
         return type_of_result(given, dtype, self._options.get("precision"), is_values=self.is_values)
 
     def _typed(self, result: Array, given: np.dtype[Any], dtype: DTypeLike | None) -> Array:
+        if dtype is None and result.dtype == given:
+            return result
         made = self.type_of_result(given, dtype)
         return result if result.dtype == made else as_type(result, made)
 

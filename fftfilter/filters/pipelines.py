@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 ON_THEIR_WAY = 3
 # The algorithm for double precision on a GPU, the fastest on most; a CPU is faster by NumPy's engine.
 IN_DOUBLE = "stockham"
+# Samples that a CPU filters before it has woken another thread.
+IN_CALLER = 1 << 14
 # Pipelines that a filter keeps for the sizes that it met, and the bytes that those beside the last one may take.
 MOST_KEPT, MOST_BYTES = 64, 64 << 20
 
@@ -148,7 +150,8 @@ class Prepared:
     def _of_engine(self, transfer: Transfer, stack: Stack, edges: Edges = "wrap") -> Pipeline:
         if self._is_fused(stack.height, stack.width):
             self.engine = FUSED
-            return fused(self.launcher, transfer, stack, edges)
+            launcher = self.launcher.in_caller if stack.size <= IN_CALLER else self.launcher
+            return fused(launcher, transfer, stack, edges)
         from ..staged.pipeline import StagedPipeline
 
         algorithm = self.description.engine.staged

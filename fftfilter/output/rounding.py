@@ -103,13 +103,14 @@ def weak_below(limit: float, stack: Stack) -> float:
 def offset(planes: Array) -> NDArray[np.float64]:
     """Return the offset of each plane of ``(..., height, width)``."""
     height, width = planes.shape[-2:]
-    pixels = np.stack([planes[..., i * height // 4, i * width // 4] for i in (1, 2, 3)])
-    return np.asarray(np.sort(pixels.astype(np.float64), axis=0)[1])
+    one, two, three = (planes[..., i * height // 4, i * width // 4].astype(np.float64) for i in (1, 2, 3))
+    # The median: np.median and np.sort would take longer than the transform of a small image.
+    return np.asarray(np.maximum(np.minimum(one, two), np.minimum(np.maximum(one, two), three)))
 
 
-def deviation(planes: Array) -> NDArray[np.float64]:
-    """Return how far any pixel of each plane of ``(..., height, width)`` is from its offset at most."""
-    of_plane, base = (-2, -1), offset(planes)
+def deviation(planes: Array, base: Array | None = None) -> NDArray[np.float64]:
+    """Return how far any pixel of each plane of ``(..., height, width)`` is from ``base`` at most, its offset."""
+    of_plane, base = (-2, -1), offset(planes) if base is None else base
     return np.asarray(np.maximum(planes.max(of_plane) - base, base - planes.min(of_plane)))
 
 

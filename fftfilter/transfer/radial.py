@@ -229,7 +229,7 @@ def lowpass(
     H.lowpass('8px', shape='butterworth', order=4) * H.highpass(3)
 
     """
-    return _transfer("lowpass", {"radius": radius}, shape, order, width)
+    return _transfer("lowpass", shape, order, width, radius=radius)
 
 
 def highpass(
@@ -252,7 +252,7 @@ def highpass(
     H.highpass('25%', shape='fermi', width='2%')
 
     """
-    return _transfer("highpass", {"radius": radius}, shape, order, width)
+    return _transfer("highpass", shape, order, width, radius=radius)
 
 
 def bandpass(
@@ -277,7 +277,7 @@ def bandpass(
     H.bandpass('20px', '4px', shape='gaussian')
 
     """
-    return _transfer("bandpass", {"outer": outer, "inner": inner}, shape, order, width)
+    return _transfer("bandpass", shape, order, width, outer=outer, inner=inner)
 
 
 def bandstop(
@@ -302,13 +302,21 @@ def bandstop(
     H.bandstop(30, 34)
 
     """
-    return _transfer("bandstop", {"outer": outer, "inner": inner}, shape, order, width)
+    return _transfer("bandstop", shape, order, width, outer=outer, inner=inner)
 
 
-def _transfer(
-    kind: Pass, cutoffs: dict[str, RadiusLike | None], shape: ShapeName, order: int | None, width: RadiusLike | None
-) -> Transfer:
+def _transfer(kind: Pass, *given: Any, **cutoffs: RadiusLike | None) -> Transfer:
     """Check what is given, and return the transfer function; raises ParameterError."""
+    try:
+        return _checked(kind, *given, **cutoffs)
+    except TypeError:  # a list, for example, of which no cache knows
+        return _checked.__wrapped__(kind, *given, **cutoffs)
+
+
+@lru_cache(maxsize=32, typed=True)  # filtering a small image takes little longer than the checks
+def _checked(
+    kind: Pass, shape: ShapeName, order: int | None, width: RadiusLike | None, **cutoffs: RadiusLike | None
+) -> Transfer:
     if shape not in SHAPES:
         raise ParameterError(f"{shape!r} is not a shape: choose {', '.join(SHAPES)}")
     for name, given, takes in (("order", order, "has_order"), ("width", width, "widest")):

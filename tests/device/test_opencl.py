@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pyopencl as cl
@@ -10,6 +13,7 @@ import pytest
 from fftfilter.device import opencl
 from fftfilter.device.opencl import Device
 from fftfilter.errors import ParameterError, TooLargeError
+from tests.helpers import needs_pocl_wheel
 
 GPU = cl.device_type.GPU
 
@@ -53,8 +57,36 @@ def test_a_platform_that_has_no_devices_leaves_those_of_the_others(monkeypatch):
         raise cl.RuntimeError("clGetDeviceIDs failed: DEVICE_NOT_FOUND")
 
     empty = SimpleNamespace(get_devices=failing)
-    own, other = (SimpleNamespace(get_devices=lambda found=found: found) for found in (["a device"], ["two", "more"]))
-    monkeypatch.setattr(opencl.embedded_pocl, "repair", {"two": "repaired"}.get)
+    one, two, more = (type("Stand-in", (), {"name": name})() for name in ("a device", "two", "more"))
+    own, other = (SimpleNamespace(get_devices=lambda found=found: found) for found in ([one], [two, more]))
+    monkeypatch.setattr(opencl.embedded_pocl, "repair", {two: "repaired"}.get)
     monkeypatch.setattr(cl, "get_platforms", lambda: [empty, own, empty, other])
-    found = [(each.index, each.cl_device, each.repaired) for each in opencl.devices.__wrapped__()]
+    found = [(each.index, each.cl_device.name, each.repaired) for each in opencl.devices.__wrapped__()]
     assert found == [(0, "a device", None), (1, "two", "repaired"), (2, "more", None)]
+
+
+SMALL_IMAGES = """
+import hashlib, numpy as np, fftfilter
+from fftfilter.device.opencl import devices
+found, rng = hashlib.sha256(), np.random.default_rng(5)
+for dtype in ("u1", "u2", "f4"):
+    for shape in ((64, 64), (1, 7), (128, 128), (2, 60, 90), (129, 131)):
+        image = (rng.random(shape) * 250).astype(dtype)
+        for options in ({}, {"edges": "wrap", "output": "magnitude"}, {"output": "signed", "scale": "auto"}):
+            found.update(fftfilter.highpass(image, 5, shape="gaussian", **options).tobytes())
+print(found.hexdigest(), *((each.name[:6], each.in_caller and each.in_caller.name[:6]) for each in devices()))
+"""
+
+
+@needs_pocl_wheel
+def test_small_images_are_filtered_in_the_thread_that_calls_to_the_same_bytes():
+    def run(**asked):
+        environment = {name: value for name, value in os.environ.items() if name != "POCL_DEVICES"} | asked
+        done = subprocess.run([sys.executable, "-c", SMALL_IMAGES], env=environment, capture_output=True, check=True)
+        return done.stdout.decode().split(maxsplit=1)
+
+    by_default, threaded, alone = run(), run(POCL_DEVICES="pthread"), run(POCL_DEVICES="basic")
+    assert by_default[0] == threaded[0] == alone[0]
+    assert "('pthrea', 'basic-')" in by_default[1]
+    assert "('pthrea', None)" in threaded[1]
+    assert "('basic-', None)" in alone[1]
