@@ -13,7 +13,7 @@ import numpy as np
 from ..device.opencl import declared
 from ..errors import TooLargeError
 from ..fused.gpu.launches import compiler_options
-from ..output.ramp import ON_DEVICE, PIXELS, Facts, known, of_values, on_ramps, own_ramps
+from ..output.ramp import ON_DEVICE, PIXELS, RAMP, Facts, known, of_values, on_ramps, own_ramps
 from ..output.rounding import decided_row, most_undecided
 from ..system import check_memory
 from .volumes import NUMBERS, VolumePipeline
@@ -129,7 +129,7 @@ class GpuVolumePipeline(VolumePipeline):
             values = np.empty(stack.shape, self._real)
             launcher.read(values, self._values)
             return self._made(*on_ramps(values, stack, ramps, np.array([far])), far)
-        launcher.write(self._ramp, of_values(known(own[0], largest, far).reshape(1)))
+        launcher.write(self._ramp, of_values(np.array([tuple(known(own[0], largest, far).values())], RAMP)))
         groups = min(PIXEL_GROUPS, -(-stack.size // GROUP))
         launcher.enqueue("pixels", self._to_pixels, (groups * GROUP,), (GROUP,))
         launcher.read(found, self._found)

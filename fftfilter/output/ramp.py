@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -248,16 +249,16 @@ def on_ramps(values: Array, stack: Stack, ramps: Ramps, deviations: Array) -> tu
     return made, Facts(extremes, np.array([one.clipped for one in each]), undecided, lambda: deviations)
 
 
-def known(ramp: Any, largest: float, deviation: float) -> Any:
+def known(ramp: Any, largest: float, deviation: float) -> dict[str, float]:
     """Return one of :func:`ramps` where the largest magnitude and deviation are known, as ``ramp_for`` of ramp.cl."""
-    found = ramp.copy()
+    found: dict[str, float] = dict(zip(RAMP.names or (), ramp.item(), strict=True))  # numbers of Python are faster
     if found["of_largest"]:
         found["stretch"] /= largest or 1.0
         found["white"] *= largest or 1.0
         found["of_largest"] = 0
     if largest <= found["noise"] * deviation:
         # Rounding noise becomes what 0 does.
-        found["stretch"], found["white"] = 0.0, np.inf
+        found["stretch"], found["white"] = 0.0, inf
     return found
 
 
@@ -271,8 +272,7 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quan
     largest = max(in_slabs(lambda part: float(max(values[part].max(), -values[part].min())), planes, size))
     if ramp is None:
         return Quantized(values, 0.0, 0.0, largest)
-    found = known(ramp, largest, deviation)
-    on = {name: float(found[name]) for name in found.dtype.names}
+    on = known(ramp, largest, deviation)
     each = in_slabs(lambda part: _quantized(values[part], on, largest, np.dtype(dtype)), planes, size)
     if len(each) == 1:
         return each[0]
