@@ -179,7 +179,7 @@ def test_each_limit_of_the_shell_leaves_what_it_counts_less(files, monkeypatch):
 def test_the_figure_is_true_in_real_runs():
     """Some of the table of ``python -m tests.figures``, which has them all."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.figures", "1500", "38"],
+        [sys.executable, "-m", "tests.figures", "1500", "48"],
         capture_output=True,
         text=True,
         cwd=ROOT,

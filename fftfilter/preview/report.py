@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -83,9 +84,13 @@ class FilterReport:
         """H, in the shape of :attr:`power`: the mean of H(k) and H(-k), and of all channels."""
         return np.asarray(np.mean(self._gains, axis=0))
 
-    def _times(self, factors: list[Floats]) -> Floats:
-        """Return the mean power of all channels, each times a factor of its own."""
-        return np.asarray(np.mean([power * each for power, each in zip(self._powers, factors, strict=True)], axis=0))
+    def _times(self, factor: Callable[[Floats], Floats]) -> Floats:
+        """Return the mean power of all channels, each times a factor of its own gains."""
+        made = np.zeros_like(self._powers[0])
+        for power, gain in zip(self._powers, self._gains, strict=True):
+            made += power * factor(gain)
+        made /= len(self._gains)
+        return made
 
     @cached_property
     def removed(self) -> Array:
@@ -113,10 +118,10 @@ class FilterReport:
         if self.size[1] % 2 == 0:
             weights[-1] = 1
         whole = float((self.power * weights).sum())
-        lost = self._times([weights * np.square(1 - gain) for gain in self._gains])
+        lost = float((self._times(lambda gain: np.square(1 - gain)) * weights).sum())
         before = float(np.var(self.planes, axis=(1, 2)).sum())
         of_lines = float(np.var(self.planes - self.left, axis=(1, 2)).sum()) / before if before else 0.0
-        return float(lost.sum() / whole) + of_lines if whole else 0.0
+        return lost / whole + of_lines if whole else 0.0
 
     @cached_property
     def rings(self) -> Rings:
@@ -139,7 +144,7 @@ class FilterReport:
         def mean(values: Floats) -> Floats:
             return np.bincount(ring, values.ravel() * is_counted, RINGS)[known] / count[known]
 
-        after = self._times([each**2 for each in self._gains])
+        after = self._times(np.square)
         return Rings(mean(f), least[known], mean(self.gain), most[known], mean(self.power), mean(after))
 
 
@@ -162,9 +167,9 @@ def within_single(planes: Array) -> tuple[Array, float]:
 
 def _half(transfer: Transfer, height: int, width: int) -> Floats:
     """Return H on half a grid, kx from 0 up: for a real picture, the mean of H(k) and H(-k); of complex ones |H|."""
-    gain, half = transfer.gain(height, width), slice(width // 2 + 1)
-    if transfer.is_complex:
-        return np.abs(gain[:, half])
-    if transfer.is_even:
-        return gain[:, half]
+    half = slice(width // 2 + 1)
+    if transfer.is_complex or transfer.is_even:
+        gain = transfer.gain(height, width, columns=half.stop)
+        return np.abs(gain) if transfer.is_complex else gain
+    gain = transfer.gain(height, width)
     return (gain[:, half] + np.roll(gain[::-1, ::-1], (1, 1), (0, 1))[:, half]) / 2
