@@ -38,7 +38,7 @@ from ..errors import MissingError, TooLargeError, WriteError
 from ..missing import fill_by_numpy, halved
 from ..output.histogram import binned, counted, ends
 from ..output.modes import MODES, Auto, Range
-from ..output.ramp import Gray, Quantized, on_valid, pixels, ramps
+from ..output.ramp import Gray, Quantized, joined, on_valid, pixels, ramps
 from ..output.rounding import NOISE, WEAK
 from ..plain import MANY, library
 from ..transfer.grid import NEGLIGIBLE
@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 
     Read = Callable[[int, int], Array]  # masked where pixels are missing
 
-# Rows that are transformed at a time, so that they stay in a processor's cache.
-AT_ONCE = 16
-# The most columns of a block, and samples of a strip.
-COLUMNS, SAMPLES = 128, 1 << 22
+# Samples of rows that are transformed at a time, so that they stay in a processor's cache.
+AT_ONCE = 1 << 17
+# The most columns of a block, and its least if there are several threads; the most samples of a strip.
+COLUMNS, FEW_COLUMNS, SAMPLES = 128, 8, 1 << 22
 # The part of the free memory that is taken, as other programs and threads' own memory grow; that of columns.
 TAKEN, OF_COLUMNS = 0.75, 1 / 3
 # Bytes of Python with NumPy and the libraries of formats, and of those that are loaded later; those that the gains of a
@@ -153,12 +153,12 @@ def planned(
     (channels, height, width), real = shape, PRECISIONS[precision][0].itemsize
     number, of_columns = real * (1 if _is_real(grid) else 2), room * OF_COLUMNS
     column = grid.height * (8 + 7 * real) + 2 * height * number
-    threads = max(1, min(most or system.cores(), int(of_columns / (OF_GAINS + AT_ONCE * column))))
+    threads = max(1, min(most or system.cores(), int(of_columns / (OF_GAINS + FEW_COLUMNS * column))))
     columns = max(1, min(COLUMNS, _columns(grid), int((of_columns / threads - OF_GAINS) / column)))
     blocks, beyond = _varying(grid, columns)
     kept = channels * len(blocks) * columns * height * number
     on_disk = kept > room / 2
-    left, chunk = room - kept * (not on_disk), AT_ONCE * grid.width * 10 * real
+    left, chunk = room - kept * (not on_disk), _at_once(width) * grid.width * 10 * real
     times, filling = _filling(shape, itemsize + real, room) if may_miss else (0, 0)
     # A strip as it is read, its values, flags and pixels, and the file's bytes; others wait for their turn.
     of_pixel = 3 * itemsize + real + 3 + (real + 2) * may_miss
@@ -194,6 +194,11 @@ def _filling(shape: tuple[int, ...], itemsize: int, room: int) -> tuple[int, int
         times += 1
     near = NEAR << times
     return times, whole() + FILLING * (6 * near) ** 2 + channels * width * 2 * near * (itemsize + 2)
+
+
+def _at_once(width: int) -> int:
+    """Return how many rows are transformed at a time: four are, by a processor's vectors."""
+    return 4 * ceil(AT_ONCE / (4 * width))
 
 
 def _is_real(grid: EdgedGrid) -> bool:
@@ -363,8 +368,11 @@ class Large(ABC):
         return max(high, -low), np.ma.compressed(np.abs(values[..., first::rows, ::columns]))
 
     def pixels(self, values: Array) -> Quantized:
-        """Return values as pixels; overwrites them."""
-        return pixels(values, self._ramp, 0.0, self._how.gray.dtype)
+        """Return values as pixels, some rows at a time; overwrites them."""
+        if self._ramp is None:
+            return pixels(values, None, 0.0, self._how.gray.dtype)
+        parts = np.array_split(values, ceil(values.size / AT_ONCE), -2)
+        return joined([pixels(part, self._ramp, 0.0, self._how.gray.dtype) for part in parts], -2)
 
     def made(self, start: int, stop: int, planes: Array | None = None, kept: Any = None, ramp: Any = None) -> Quantized:
         """Return a strip of pixels; the rest is as for :meth:`values`, and a worker of a cluster gets a ramp."""
@@ -395,9 +403,10 @@ class LargePicture(Large):
         self._is_mirrored = grid.edges == "mirror"
         self._dc = float(grid.transfer.gain(grid.height, grid.width, 1, 1)[0, 0])
         kept = [np.arange(each * plan.columns, min((each + 1) * plan.columns, last)) for each in plan.blocks]
-        self._where = np.concatenate([np.empty(0, np.int64), *kept])
-        self._phase = np.exp(1j * np.pi / grid.width * self._where).astype(self._complex)
-        self._is_prefix = np.array_equal(self._where, np.arange(len(self._where)))
+        where = np.concatenate([np.empty(0, np.int64), *kept])
+        self._phase = np.exp(1j * np.pi / grid.width * where).astype(self._complex)
+        self._count, self._is_prefix = len(where), np.array_equal(where, np.arange(len(where)))
+        self._where: Any = slice(len(where)) if self._is_prefix else where
         self.number = self._real if _is_real(grid) else self._complex
         self._size, self._folder = (channels, len(kept), height, plan.columns), folder if plan.on_disk else None
         self._spectra: Any = None
@@ -483,15 +492,19 @@ class LargePicture(Large):
         kept = self._spectra.get(channel, block, 0, self.plan.shape[1])
         self._spectra.put(channel, block, 0, self.along(kept, block))
 
+    def _slices(self, rows: int) -> Iterator[slice]:
+        """Return the rows of a strip that are transformed at a time."""
+        step = _at_once(self.plan.shape[2])
+        return (slice(row, row + step) for row in range(0, rows, step))
+
     @QUIET
     def spectrum(self, plane: Array, base: float) -> Array:
         """Return the columns that are kept of the spectra of rows, less a base."""
-        count, made = len(self._where), np.zeros((len(plane), len(self.plan.blocks) * self.plan.columns), self.number)
-        taken: Any = slice(count) if self._is_prefix else self._where
-        for row in range(0, len(plane), AT_ONCE) if count else ():
-            values = np.subtract(plane[row : row + AT_ONCE], base, dtype=self._real, casting="same_kind")
+        made = np.zeros((len(plane), len(self.plan.blocks) * self.plan.columns), self.number)
+        for rows in self._slices(len(plane)) if self._count else ():
+            values = np.subtract(plane[rows], base, dtype=self._real, casting="same_kind")
             numbers = cosines(self._fft, values, 1) if self._is_mirrored else self._fft.rfft(values, axis=1)
-            made[row : row + AT_ONCE, :count] = numbers[:, taken]
+            made[rows, : self._count] = numbers[:, self._where]
         return made
 
     @QUIET
@@ -503,16 +516,17 @@ class LargePicture(Large):
         rows = high // 2 + 1 if transfer.is_even_along_axes else high  # the lower ones have the gains of the upper ones
         gains = transfer.gain(high, wide, rows, where, real=self._real.str)
         gains -= plan.beyond
-        values = kept[:, : gains.shape[1]]
+        columns = slice(gains.shape[1])  # the last block may have fewer than there is room for
         if _is_real(plan.grid):
-            values[:] = cosines(fft, cosines(fft, values, 0) * gains[:height], 0, back=True)
-            return kept
-        numbers = fft.fft(np.concatenate([values, values[::-1]]) if self._is_mirrored else values, axis=0)
-        numbers[:rows] *= gains
+            numbers = cosines(fft, kept, 0)
+            numbers[:, columns] *= gains[:height]
+            return cosines(fft, numbers, 0, back=True)
+        is_scipy = {"overwrite_x": True} if hasattr(fft, "dct") else {}
+        numbers = fft.fft(np.concatenate([kept, kept[::-1]]) if self._is_mirrored else kept, axis=0, **is_scipy)
+        numbers[:rows, columns] *= gains
         if rows < high:
-            numbers[rows:] *= gains[1 : high - rows + 1][::-1]
-        values[:] = fft.ifft(numbers, axis=0)[:height]
-        return kept
+            numbers[rows:, columns] *= gains[1 : high - rows + 1][::-1]
+        return np.asarray(fft.ifft(numbers, axis=0, **is_scipy)[:height])
 
     def values(self, start: int, stop: int, planes: Array | None = None, kept: Any = None) -> Array:
         """Return a filtered strip; ``planes`` are those that were read, ``kept`` what :meth:`kept` returns."""
@@ -531,23 +545,26 @@ class LargePicture(Large):
     @QUIET
     def back(self, kept: Sequence[Array], base: float, plane: Array | None, out: Array) -> None:
         """Fill rows with filtered values: of what is kept of their spectra, in parts; of what was read, if needed."""
-        beyond, dc = self.plan.beyond, self._real.type(self._dc * float(base))
-        for row in range(0, len(out), AT_ONCE):
-            rows = slice(row, row + AT_ONCE)
+        beyond, offset = self._real.type(self.plan.beyond), self._dc * float(base)
+        if plane is not None and beyond:  # what is read has it, too
+            base, offset = self._real.type(float(base) - offset / float(beyond)), 0.0
+        for rows in self._slices(len(out)):
             values = out[rows]
             values[:] = 0 if not kept else self._backward(np.concatenate([part[rows] for part in kept], axis=1))
             if plane is not None and beyond:
                 own = np.subtract(plane[rows], base, dtype=self._real, casting="same_kind")
-                values += own if beyond == 1 else own * self._real.type(beyond)
-            values += dc
+                values += own if beyond == 1 else own * beyond
+            if offset:
+                values += self._real.type(offset)
 
     def _backward(self, kept: Array) -> Array:
         """Return the pixels of rows, less what is beyond the columns that were kept."""
-        kept = kept[:, : len(self._where)]
         wide, width, is_real = self.plan.grid.width, self.plan.shape[2], _is_real(self.plan.grid)
+        kept = kept[:, : self._count]
         kept = kept * self._phase if self._is_mirrored and not is_real else kept
-        if is_real or not self._is_prefix:  # columns without gains lie between
-            kept, given = np.zeros((len(kept), width if is_real else wide // 2 + 1), kept.dtype), kept
+        across = width if is_real else wide // 2 + 1
+        if self._count < across and (is_real or not self._is_prefix):  # columns without gains lie between, and behind
+            kept, given = np.zeros((len(kept), across), kept.dtype), kept
             kept[:, self._where] = given
         if is_real:
             return cosines(self._fft, kept, 1, back=True)
@@ -559,9 +576,12 @@ class LargePicture(Large):
 
 
 def cosines(fft: Any, values: Array, axis: int, *, back: bool = False) -> Array:
-    """Return the cosine transform of values along an axis, that of SciPy's ``dct``; or ``back``, ``idct``."""
+    """Return the cosine transform of values along an axis, that of SciPy's ``dct``; or ``back``, ``idct``.
+
+    It may take the values' place.
+    """
     if hasattr(fft, "dct"):
-        return np.asarray((fft.idct if back else fft.dct)(values, axis=axis))
+        return np.asarray((fft.idct if back else fft.dct)(values, axis=axis, overwrite_x=True))
     values = np.moveaxis(values, axis, -1)  # NumPy's real transform of the even values and, backward, the odd ones
     n = values.shape[-1]
     turns = np.exp(0.5j * np.pi / n * np.arange(n // 2 + 1)).astype(np.result_type(values, np.complex64))

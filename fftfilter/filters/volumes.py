@@ -118,7 +118,7 @@ class Axis(NamedTuple):
 
     def _of_all(self, values: Array, fft: Any) -> Array:
         if self.is_mirrored:
-            return cosines(fft, values, self.place)
+            return cosines(fft, values.copy(), self.place)
         half = fft.rfft(values, axis=self.place)
         far = half.take(np.arange((self.length - 1) // 2, 0, -1), self.place)
         return np.concatenate([half.real - half.imag, far.real + far.imag], axis=self.place)

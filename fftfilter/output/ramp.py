@@ -273,11 +273,16 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quan
     if ramp is None:
         return Quantized(values, 0.0, 0.0, largest)
     on = known(ramp, largest, deviation)
-    each = in_slabs(lambda part: _quantized(values[part], on, largest, np.dtype(dtype)), planes, size)
+    return joined(in_slabs(lambda part: _quantized(values[part], on, largest, np.dtype(dtype)), planes, size))
+
+
+def joined(each: Sequence[Quantized], axis: int = 0) -> Quantized:
+    """Return the parts of a picture, which follow each other along an axis, as one."""
     if len(each) == 1:
         return each[0]
+    made, largest = np.concatenate([one.pixels for one in each], axis), max(one.largest for one in each)
     clipped, undecided = (sum(getattr(one, name) * one.pixels.size for one in each) for name in Quantized._fields[1:3])
-    return Quantized(np.concatenate([one.pixels for one in each]), clipped / size, undecided / size, largest)
+    return Quantized(made, clipped / made.size, undecided / made.size, largest)
 
 
 @np.errstate(over="ignore")  # of a white or a top that the values' type cannot hold, which none of them reaches
@@ -286,12 +291,13 @@ def _quantized(values: Array, on: dict[str, float], largest: float, dtype: np.dt
     level = np.abs(values, out=values) if on["magnitude"] else values
     if abs(on["stretch"]) > np.finfo(level.dtype).max:
         level = level.astype(np.float64)  # what it becomes may be within single precision again
-    is_white = level >= on["white"]
+    is_white = level >= on["white"] if on["white"] < np.inf else None
     level *= on["stretch"]
     level += on["shift"]
     clipped = _part((level < on["below"]) | (level >= on["above"])) if on["counts"] else 0.0
     undecided = _undecided(level, on) if on["undecided"] and level.dtype == np.float32 else 0.0
-    level[is_white] = on["top"]
+    if is_white is not None:
+        level[is_white] = on["top"]
     level.clip(on["bottom"], on["top"], out=level)
     return Quantized(as_type(level, dtype), clipped, undecided, largest)
 

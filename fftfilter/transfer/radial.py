@@ -139,11 +139,12 @@ class Radial(Part):
     def gain(self, height: int, width: int, rows: slice = ALL, columns: slice = ALL) -> Gain:
         import numpy as np
 
-        kx, ky = (np.abs(np.rint(np.fft.fftfreq(n, 1 / n))).astype(np.int64) for n in (width, height))
+        sides = ((np.arange(*where.indices(n)), n) for where, n in ((columns, width), (rows, height)))
+        kx, ky = (np.minimum(k, n - k) for k, n in sides)
         # Half of a row has all of its gains: the others are those of the opposite frequencies.
-        half, mirrored = np.unique(kx[columns], return_inverse=True)
-        is_half = np.array_equal(half, kx[columns])
-        ky, kx = ky[rows, None], half
+        half, mirrored = np.unique(kx, return_inverse=True)
+        is_half = np.array_equal(half, kx)
+        ky, kx = ky[:, None], half
         outer, inner = self.cutoffs(height, width)
         passed = outer.low(self.shape, kx, ky)
         if inner is not None:
