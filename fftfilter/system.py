@@ -299,11 +299,11 @@ def threads(count: int, name: str) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(count, thread_name_prefix=name)
 
 
-def in_slabs(work: Callable[[slice], T], length: int, size: int) -> list[T]:
+def in_slabs(work: Callable[[slice], T], length: int, size: int, slabs: int = SLABS) -> list[T]:
     """Do work for parts of an array of so many planes by threads, however many there are the same parts."""
     if size < LARGE or length < 2:
         return [work(slice(None))]
-    cuts = [length * i // SLABS for i in range(SLABS + 1)]
+    cuts = [length * i // slabs for i in range(slabs + 1)]
     with threads(cores(), "slab") as pool:
         return [*pool.map(work, [slice(*ends) for ends in pairwise(cuts) if ends[0] < ends[1]])]
 

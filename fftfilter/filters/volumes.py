@@ -1,21 +1,21 @@
 """Volumes and time: a filter along one axis of an array, or along three, in NumPy.
 
-H is a function of the frequency along these axes, and even along each of them. So real values stay real: an axis has
-the Hartley transform, whose waves are cos + sin, or with mirrored edges the cosine transform:
+H is a function of the frequency along these axes, and even along each of them. So real values stay real: the waves of
+an axis are cosines and sines, or with mirrored edges cosines of half cycles:
 
-    values less their offset -> along z, y, x -> gains -> along x, y, z -> values
+    values less their offset -> along z -> page by page along y, x -> gains -> along x, y -> along z -> values
 
 Beyond its support, the frequencies where it varies, H is constant. Only frequencies within are kept, axis by axis. A
 transform of up to ``FEW`` frequencies is a product of matrices, which is faster than an FFT. Where most frequencies are
-kept, FFTs along all axes on the device are faster still, and cosine transforms of SciPy, if it is installed.
+kept, FFTs along all axes on the device are faster still.
 """
 
 from __future__ import annotations
 
-import os
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -47,10 +47,13 @@ if TYPE_CHECKING:
     from .description import Description
     from .strips import How, Read
 
-# Frequencies of an axis up to which a product of matrices is faster than an FFT.
-FEW = 512
+# Frequencies of an axis up to which a product of matrices is faster than an FFT, and up to which it sums up pages.
+FEW, SUMMED = 96, 512
 # Products with a value, one way, from which on the spectrum of all frequencies takes less time.
 PRODUCTS = 256
+# Products of numbers of two matrices up to which OpenBLAS starts no threads; samples that a thread transforms at a
+# time, so that they stay in a processor's cache.
+PART, SLAB = 1 << 18, 1 << 19
 # Numbers a sample that a volume takes at most. Of one that does not fit, the most pages of a strip, and lines of a page
 # that are transformed at a time.
 NUMBERS, PAGES, LINES = 5, 16, 128
@@ -61,8 +64,8 @@ NAMED = {"t": (0,), "yx": (-2, -1), "zyx": (-3, -2, -1), "tyx": (-3, -2, -1)}
 class Axis(NamedTuple):
     """An axis of ``(depth, height, width)`` that is filtered, and its transform.
 
-    At frequency k it is the sum of value n times the real part of turn * exp(-2 pi i k n / period): cos + sin, or
-    cosines half a step off. The values are the sum over all frequencies, times weights.
+    At frequency k it is the sum of value n times a wave: cos(2 pi k n / length), at -k the sine; mirrored
+    cos(pi k (n + 1/2) / length). The values are the sum of the waves over all frequencies, times weights.
     """
 
     place: int
@@ -73,70 +76,121 @@ class Axis(NamedTuple):
 
     @property
     def order(self) -> Array:
-        """The frequencies of the transform."""
+        """The frequencies of the transform; for products first those whose waves are even."""
         low = np.arange(self.kept)
-        return low if self.is_mirrored else np.r_[low, -low[(self.length - 1) // 2 : 0 : -1]]
+        if self.is_mirrored and self.is_long:
+            return low
+        return np.concatenate([low[::2], low[1::2]] if self.is_mirrored else [low, -low[1 : (self.length + 1) // 2]])
+
+    @property
+    def even(self) -> int:
+        """How many waves are even: the same from the end as from the beginning."""
+        return (self.kept + 1) // 2 if self.is_mirrored else self.kept
 
     @property
     def is_long(self) -> bool:
         """Whether it takes FFTs."""
-        return len(self.order) > FEW
+        return self.kept * (2 - self.is_mirrored) > FEW
 
     @property
     def period(self) -> int:
         """The length after which the waves repeat."""
         return (1 + self.is_mirrored) * self.length
 
-    @property
-    def turns(self) -> Array:
-        """That of each frequency."""
-        k = self.order
-        return np.exp(-0.5j * np.pi / self.length * k) if self.is_mirrored else np.full(len(k), 1 + 1j)
-
-    @property
-    def weights(self) -> Array:
-        """That of each frequency."""
-        k = self.order
-        return (np.where(k == 0, 1, 2) if self.is_mirrored else np.ones(len(k))) / self.length
-
-    def forward(self, values: Array, fft: Any) -> Array:
-        """Return the transform of real values."""
-        if not self.is_long:
-            return self.product(self.matrix(), values)
-        made = self._of_all(values, fft).take(self.order, self.place)
-        return made / 2 if self.is_mirrored else made
-
-    def back(self, made: Array, fft: Any) -> Array:
-        """Return the values of a transform."""
-        if not self.is_long:
-            return self.product(self.matrix(back=True), made)
-        every = np.zeros((*made.shape[: self.place], self.length, *made.shape[self.place + 1 :]), made.dtype)
-        every[(slice(None),) * self.place + (self.order,)] = made
-        if self.is_mirrored:
-            return cosines(fft, every, self.place, back=True) * 2
-        return self._of_all(every, fft) / self.length
-
-    def _of_all(self, values: Array, fft: Any) -> Array:
-        if self.is_mirrored:
-            return cosines(fft, values.copy(), self.place)
-        half = fft.rfft(values, axis=self.place)
-        far = half.take(np.arange((self.length - 1) // 2, 0, -1), self.place)
-        return np.concatenate([half.real - half.imag, far.real + far.imag], axis=self.place)
-
     def matrix(self, *, back: bool = False) -> Floats:
         """Return the waves of the transform, ``(frequencies, length)``; ``back`` those times weights, turned."""
-        steps = self.order[:, None] * np.arange(self.length) % self.period
-        waves = np.asarray((self.turns[:, None] * np.exp(-2j * np.pi / self.period * steps)).real)
-        return (waves * self.weights[:, None]).T if back else waves
+        k, at = self.order[:, None], np.arange(self.length)
+        # In steps of half a sample, as whole numbers: exact for long axes.
+        turns = (2 * at + 1 if self.is_mirrored else 2 * at) * np.abs(k) % (2 * self.period) / (2 * self.period)
+        waves = np.where(k < 0, np.sin(2 * np.pi * turns), np.cos(2 * np.pi * turns))
+        is_single = (k == 0) | (2 * k == self.period)
+        return np.asarray((waves * np.where(is_single, 1, 2) / self.length).T if back else waves)
 
-    def product(self, matrix: Floats, values: Array) -> Array:
-        """Return a matrix times values along the axis."""
-        matrix, shape = matrix.astype(values.dtype), values.shape
-        if self.place == 2:
-            return np.asarray(values @ matrix.T)
-        if self.place == 1:
-            return np.asarray(matrix @ values)
-        return np.asarray(matrix @ values.reshape(len(values), -1)).reshape(-1, *shape[1:])
+
+class Lines:
+    """The transform of an axis, along the first one of arrays of real numbers.
+
+    Even waves have the sums of values and those from the end, odd ones the differences, which halves the products.
+    """
+
+    def __init__(self, axis: Axis, real: np.dtype[Any], fft: Any) -> None:
+        self._axis, self._fft, length = axis, fft, axis.length
+        self._first = 0 if axis.is_mirrored else 1  # the one at the beginning has none from the end
+        self._half = (length - self._first) // 2
+        self._own, self._paired = slice(length - self._half), slice(self._first, self._first + self._half)
+        if not axis.is_long:
+            to, back = axis.matrix().astype(real), axis.matrix(back=True).astype(real)
+            self._to = to[: axis.even, self._own].copy(), to[axis.even :, self._paired].copy()
+            self._from = back[self._own, : axis.even].copy(), back[self._paired, axis.even :].copy()
+
+    def forward(self, values: Array) -> Array:
+        """Return the transform of values; may overwrite them."""
+        if self._axis.is_long:
+            return self._by_fft(self._numbers, values)
+        lines = values.reshape(len(values), -1)
+        even, from_end = lines[self._own].copy("K"), lines[::-1][: self._half]
+        even[self._paired] += from_end
+        odd = lines[self._paired] - from_end
+        made = [_product(matrix, part) for matrix, part in zip(self._to, (even, odd), strict=True)]
+        return np.concatenate(made).reshape(-1, *values.shape[1:])
+
+    def back(self, made: Array) -> Array:
+        """Return the values of a transform."""
+        if self._axis.is_long:
+            return self._by_fft(self._values, made)
+        lines, number = made.reshape(len(made), -1), self._axis.even
+        values = np.empty((self._axis.length, lines.shape[1]), made.dtype)
+        _product(self._from[0], lines[:number], out=values[self._own])
+        odd = _product(self._from[1], lines[number:])
+        np.subtract(values[self._paired], odd, out=values[::-1][: self._half])
+        values[self._paired] += odd
+        return values.reshape(-1, *made.shape[1:])
+
+    def _by_fft(self, way: Callable[[Array], Array], values: Array) -> Array:
+        lines = values.reshape(len(values), -1)
+        parts = np.array_split(lines, -(-lines.shape[1] // LINES), 1)
+        return np.concatenate([way(each) for each in parts], axis=1).reshape(-1, *values.shape[1:])
+
+    def _numbers(self, values: Array) -> Array:
+        kept, sines = self._axis.kept, slice(1, (self._axis.length + 1) // 2)
+        if self._axis.is_mirrored:  # twice the sums, and halves back
+            return cosines(self._fft, values.copy("K"), 0)[:kept]
+        half = self._fft.rfft(values, axis=0)[:kept]
+        return np.concatenate([half.real, -half.imag[sines]])
+
+    def _values(self, made: Array) -> Array:
+        length, kept = self._axis.length, self._axis.kept
+        if self._axis.is_mirrored:
+            every = np.zeros_like(made, shape=(length, made.shape[1]))
+            every[:kept] = made
+            return cosines(self._fft, every, 0, back=True)
+        half = np.zeros_like(made, np.result_type(made, np.complex64), shape=(kept, made.shape[1]))
+        half.real[:], half.imag[1 : len(made) - kept + 1] = made[:kept], -made[kept:]
+        return np.asarray(self._fft.irfft(half, length, axis=0))
+
+
+def _across(lines: Sequence[Lines], page: Array, *, back: bool = False) -> Array:
+    """Return the transform of a page along y and x, as far as these are filtered, or ``back`` its values."""
+    if len(lines) == 1:
+        return page
+    _, down, across = lines
+    return down.back(across.back(page.T).T) if back else across.forward(down.forward(page).T).T
+
+
+def _product(matrix: Floats, values: Array, out: Array | None = None) -> Array:
+    """Return the product of two matrices, in parts for which OpenBLAS starts no threads: those here are at work."""
+    count, length = matrix.shape
+    made = np.empty((count, values.shape[1]), matrix.dtype) if out is None else out
+    step = min(64, max(16, PART // max(1, matrix.size) // 16 * 16))
+    whole, rows = values.shape[1] // step * step, max(1, PART // (step * max(1, length)))
+    for start in range(0, count, rows):
+        part = made[start : start + rows]
+        parts, of_values = (
+            each[:, :whole].reshape(len(each), whole // step, step).transpose(1, 0, 2) for each in (part, values)
+        )
+        np.matmul(matrix[start : start + rows], of_values, out=parts)
+        np.matmul(matrix[start : start + rows], values[:, whole:], out=part[:, whole:])
+    return made
 
 
 class Volume(NamedTuple):
@@ -231,24 +285,22 @@ class VolumePipeline:
         for axis in self._axes:
             work += kept * len(axis.order)
             kept *= len(axis.order) / axis.length
-        self._fft, self._workers = library(stack.size)
-        has_library = self._real == np.float32 and not isinstance(self._launcher, NumPyLauncher)
-        if self._axes[0].is_mirrored:
-            has_library = hasattr(self._fft, "dctn")  # of SciPy, if it is installed
-        self._has_spectrum = has_library and work > PRODUCTS
+        is_on_device = self._real == np.float32 and not isinstance(self._launcher, NumPyLauncher)
+        self._has_spectrum = is_on_device and not self._axes[0].is_mirrored and work > PRODUCTS
 
     def _orders(self) -> list[Array]:
         """Return the frequencies along each axis: those of the products, or of the spectrum, half of a Fourier one."""
         if not self._has_spectrum:
             return _orders(self._axes)
-        orders, last = _orders([axis._replace(kept=axis.length) for axis in self._axes]), self._axes[-1]
-        for axis in () if last.is_mirrored else self._axes:
+        orders, last = _orders(self._axes), self._axes[-1]
+        for axis in self._axes:
             orders[axis.place] = np.fft.ifftshift(np.arange(axis.length) - axis.length // 2)
             orders[last.place] = np.arange(last.length // 2 + 1)
         return orders
 
     def _prepare(self, described: Description) -> None:
         self._engine = Engine(None, described.options.get("device"), "single") if self._has_spectrum else None
+        self._lines = [Lines(axis, self._real, library(self.stack.size)[0]) for axis in self._axes]
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter a volume, and return its pixels."""
@@ -258,66 +310,57 @@ class VolumePipeline:
 
     def _filtered(self, images: Array) -> tuple[Array, float]:
         """Return the filtered values, and the largest deviation of a sample from what goes around the transforms."""
-        base, away = self._base(images), np.empty(images.shape, self._real)
+        (_, height, width), base = images.shape, self._base(images)
+        around, values = np.broadcast_to(base, (1, height, width)), np.empty(images.shape, self._real)
+        slabs = max(1, images.size // SLAB)
+        lines, engine = self._lines, self._engine
+        kept = values if engine else np.empty((len(self._gains), height, width), self._real)
 
-        def begin(part: slice) -> float:
-            taken = np.subtract(images[part], base, out=away[part], dtype=self._real)
-            return max(float(taken.max()), -float(taken.min()))
+        def begin(rows: slice) -> float:
+            out = kept[:, rows] if engine else None
+            away = np.subtract(images[:, rows], around[:, rows], out=out, dtype=self._real)
+            far = max(float(away.max()), -float(away.min()))
+            if not engine:
+                numbers = lines[0].forward(away)
+                kept[:, rows] = numbers if len(lines) > 1 else numbers * self._gains
+            return far
 
-        def finish(part: slice) -> None:
+        def finish(rows: slice) -> None:
+            made = values[:, rows] if engine else lines[0].back(kept[:, rows])
             if self._beyond:
-                away[part] *= self._beyond
-                values[part] += away[part]
+                away = np.subtract(images[:, rows], around[:, rows], dtype=self._real)
+                made += away if self._beyond == 1 else away * self._real.type(self._beyond)
             if self._dc:
-                values[part] += (self._dc * base).astype(self._real)
+                made += (self._dc * around[:, rows]).astype(self._real)
+            if not engine:
+                values[:, rows] = made
 
-        far = max(system.in_slabs(begin, len(away), away.size))
-        values = self._by_spectrum(away) if self._has_spectrum else self._by_products(away)
-        system.in_slabs(finish, len(away), away.size)
+        far = max(system.in_slabs(begin, height, images.size, slabs))
+        if engine:
+            values = self._by_spectrum(engine, values)
+        elif len(lines) > 1:
+            system.in_slabs(partial(self._within, kept), len(kept), kept.size, len(kept))
+        system.in_slabs(finish, height, images.size, slabs)
         return values, far
 
-    def _by_products(self, values: Array) -> Array:
-        for axis in self._axes:
-            values = self._product(axis, values, back=False)
-        values *= self._gains
-        for axis in reversed(self._axes):
-            values = self._product(axis, values, back=True)
-        return values
+    def _within(self, kept: Array, pages: slice) -> None:
+        """Multiply some pages of numbers along z by the gains of their frequencies, in place."""
+        for page, gains in zip(kept[pages], self._gains[pages], strict=True):
+            page[:] = _across(self._lines, _across(self._lines, page) * gains, back=True)
 
-    def _product(self, axis: Axis, values: Array, *, back: bool) -> Array:
-        if axis.is_long or os.environ.get("OPENBLAS_NUM_THREADS") != "1":  # products have threads of their own
-            return axis.back(values, self._fft) if back else axis.forward(values, self._fft)
-        matrix, shape = axis.matrix(back=back).astype(values.dtype), list(values.shape)
-        shape[axis.place] = len(matrix)
-        made = np.empty(shape, values.dtype)
-        of_lines, lines = (each.reshape(len(each), -1) for each in (made, values))
-
-        def of_depth(part: slice) -> None:
-            np.matmul(matrix, lines[:, part], out=of_lines[:, part])
-
-        def of_planes(part: slice) -> None:
-            made[part] = axis.product(matrix, values[part])
-
-        work, length = (of_planes, len(values)) if axis.place else (of_depth, lines.shape[1])
-        system.in_slabs(work, length, self.stack.size)
-        return made
-
-    def _by_spectrum(self, values: Array) -> Array:
+    def _by_spectrum(self, engine: Engine, values: Array) -> Array:
         lengths, axes = zip(*((axis.length, axis.place) for axis in self._axes), strict=True)
-        if self._axes[0].is_mirrored:
-            cosines = self._fft.dctn(values, axes=axes, **self._workers)
-            cosines *= self._gains
-            return np.asarray(self._fft.idctn(cosines, axes=axes, overwrite_x=True, **self._workers))
-        assert self._engine  # noqa: S101  _prepare has made it
-        spectrum = self._engine.transformed(values, lengths, axes, None, out=None, half="made")
-        spectrum *= self._gains
-        return self._engine.transformed(spectrum, lengths, axes, None, out=None, half="given", inverse=True)
+        spectrum = engine.transformed(values, lengths, axes, None, out=None, half="made")
+
+        def multiply(part: slice) -> None:
+            spectrum[part] *= self._gains[part]
+
+        system.in_slabs(multiply, len(spectrum), values.size)
+        return engine.transformed(spectrum, lengths, axes, None, out=None, half="given", inverse=True)
 
     def _base(self, images: Array) -> Array:
         """Return what goes around the transforms: one number, or along one axis one for each line."""
-        for axis in self._axes:
-            images = _middle(images, axis.place, [i * axis.length // 4 for i in (1, 2, 3)])
-        return images
+        return _middle(images, self._axes)
 
     def _made(self, pixels: Array, facts: Facts, far: float) -> Array:
         """Keep facts about the pixels of a run."""
@@ -330,9 +373,13 @@ class VolumePipeline:
         return self._facts
 
 
-def _middle(images: Array, axis: int, places: list[int]) -> Array:
-    """Return the middle one of three values along an axis: what goes around the transforms."""
-    return np.sort(images.take(places, axis), axis).take([1], axis).astype(np.float64)
+def _middle(images: Array, axes: Sequence[Axis], before: int = 0) -> Array:
+    """Return the middle one of three values along each axis, ``before`` which there are others."""
+    for axis in axes:
+        images = images.take([i * axis.length // 4 for i in (1, 2, 3)], axis.place + before)
+    for axis in axes:
+        images = np.sort(images, axis.place + before).take([1], axis.place + before)
+    return images.astype(np.float64)
 
 
 def _orders(axes: list[Axis]) -> list[Array]:
@@ -440,7 +487,7 @@ def planned(
     real = PRECISIONS[precision][0].itemsize
     (channels, depth, height, width), gains = shape, Gains(described, shape[1:])
     axes = gains.axes
-    plan = VolumePlan(shape, 1, 1, 0, 0, False, gains.beyond, [], 0, gains, not axes[0].is_long, 1)
+    plan = VolumePlan(shape, 1, 1, 0, 0, False, gains.beyond, [], 0, gains, len(axes[0].order) <= SUMMED, 1)
     (down, across), many = plan.across, len(axes[0].order)
     kept = channels * many * down * across * real
     if not plan.is_summed or count * kept > room / 3:
@@ -483,14 +530,11 @@ class LargeVolume(Large):
         super().__init__(read, plan, how, **running)
         (channels, depth, *_), (down, across) = plan.shape, plan.across
         self._z, *self._in_page = axes = plan.gains.axes
-        self._fft = library(MANY)[0]
         three = np.concatenate([self._whole(read(i * depth // 4, i * depth // 4 + 1)) for i in (1, 2, 3)], axis=1)
-        self._base = _middle(three, 1, [0, 1, 2])
-        for axis in self._in_page:
-            self._base = _middle(self._base, axis.place + 1, [i * axis.length // 4 for i in (1, 2, 3)])
-        short = [axis for axis in axes if not axis.is_long]
-        self._to = {axis.place: axis.matrix().astype(self._real) for axis in short}
-        self._from = {axis.place: axis.matrix(back=True).astype(self._real) for axis in short}
+        self._base = _middle(three, [self._z._replace(length=3), *self._in_page], before=1)
+        self._lines = [Lines(axis, self._real, library(MANY)[0]) for axis in axes]
+        if plan.is_summed:
+            self._to, self._from = (self._z.matrix(back=back).astype(self._real) for back in (False, True))
         self._dc = plan.beyond + float(plan.gains.of(*[np.zeros(1, np.int64)] * 3)[0, 0, 0])
         sums, blocks = (len(self._z.order), 0) if plan.is_summed else (0, len(plan.blocks))
         self._sums = np.zeros((channels, sums, down * across), self._real)
@@ -508,7 +552,7 @@ class LargeVolume(Large):
             for channel, kept in enumerate(made) if self.plan.is_summed else ():
                 for first in range(0, kept.shape[1], COLUMNS):
                     where = slice(first, first + COLUMNS)
-                    self._sums[channel, :, where] += self._to[0][:, start : start + len(kept)] @ kept[:, where]
+                    self._sums[channel, :, where] += self._to[:, start : start + len(kept)] @ kept[:, where]
         blocks = ((i, j) for i in range(self.plan.shape[0]) for j in range(len(self.plan.blocks)))
         deque(self.in_order(self._along_z, blocks), maxlen=0)
 
@@ -528,10 +572,9 @@ class LargeVolume(Large):
         width = len(self.plan.blocks) * columns * across
         made = np.zeros((len(planes), stop - start, down * across if self.plan.is_summed else width), self._real)
         for channel, page in np.ndindex(made.shape[:2]):
-            values = np.subtract(planes[channel, page : page + 1], self._base[channel], dtype=self._real)
+            values = np.subtract(planes[channel, page], self._base[channel, 0], dtype=self._real)
             far = max(far, float(values.max()), -float(values.min()))
-            for axis in self._in_page:
-                values = self._transformed(axis, values)
+            values = _across(self._lines, values)
             made[channel, page, : down * across] = values.ravel()
         for channel, block in np.ndindex(len(made), 0 if self.plan.is_summed else len(self.plan.blocks)):
             where = slice(block * columns * across, (block + 1) * columns * across)
@@ -551,7 +594,7 @@ class LargeVolume(Large):
             return
         kept = self._spectra.get(channel, block, 0, plan.shape[1])
         values = kept[:, : rows * across].reshape(len(kept), rows, across)
-        made = self._z.back(self._z.forward(values, self._fft) * gains, self._fft)
+        made = self._lines[0].back(self._lines[0].forward(values) * gains)
         kept[:, : rows * across] = made.reshape(len(kept), -1)
         self._spectra.put(channel, block, 0, kept)
 
@@ -563,27 +606,17 @@ class LargeVolume(Large):
         made = np.empty((plan.shape[0], stop - start, *plan.shape[2:]), self._real)
         for channel, base in enumerate(self._base):
             if plan.is_summed:
-                kept = self._from[0][start:stop] @ self._sums[channel]
+                kept = self._from[start:stop] @ self._sums[channel]
             else:
                 parts = [self._spectra.get(channel, j, start, stop) for j in range(len(plan.blocks))]
                 kept = np.concatenate(parts, axis=1)[:, : down * across]
-            for page, numbers in enumerate(kept.reshape(-1, 1, down, across)):
-                values = numbers
-                for axis in reversed(self._in_page):
-                    values = self._transformed(axis, values, back=True)
-                made[channel, page] = values
+            for page, numbers in enumerate(kept.reshape(-1, down, across)):
+                made[channel, page] = _across(self._lines, numbers, back=True)
                 if planes is not None and plan.beyond:
                     away = np.subtract(planes[channel, page], base[0], dtype=self._real)
                     made[channel, page] += away * self._real.type(plan.beyond)
                 made[channel, page] += (self._dc * base[0]).astype(self._real)
         return made
-
-    def _transformed(self, axis: Axis, values: Array, *, back: bool = False) -> Array:
-        if axis.is_long:  # some lines at a time
-            way, other = axis.back if back else axis.forward, 3 - axis.place
-            lines = np.array_split(values, -(-values.shape[other] // LINES), other)
-            return np.concatenate([way(each, self._fft) for each in lines], axis=other)
-        return axis.product((self._from if back else self._to)[axis.place], values)
 
     def close(self) -> None:
         self._spectra.close()

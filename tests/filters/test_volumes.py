@@ -289,4 +289,24 @@ def test_a_volume_beyond_memory_is_refused_before_it_is_taken():
 def test_matrices_are_for_few_frequencies_alone():
     axis = volumes.Axis(0, 4096, is_mirrored=False, kept=4096 // 2 + 1)
     assert axis.is_long
-    assert not axis._replace(kept=100).is_long
+    assert not axis._replace(kept=40).is_long
+
+
+@pytest.mark.parametrize("is_mirrored", [False, True])
+@pytest.mark.parametrize(
+    ("length", "kept"), [(1, 1), (2, 2), (5, 2), (6, 4), (97, 11), (150, 76), (211, 106), (300, 99)]
+)
+def test_lines_are_sums_of_waves_and_come_back_from_them(length, kept, is_mirrored, rng):
+    """By products and by the FFTs of both libraries, of values in any layout."""
+    from scipy import fft
+
+    axis = volumes.Axis(0, length, is_mirrored=is_mirrored, kept=kept)
+    given = rng.random((7, length)).T
+    numbers = axis.matrix() @ given
+    for library in (np.fft, fft):
+        lines = volumes.Lines(axis, np.dtype(np.float64), library)
+        scale = 2 if axis.is_long and is_mirrored else 1
+        assert np.allclose(lines.forward(given.copy()), scale * numbers, atol=1e-11)
+        assert np.allclose(lines.back(scale * numbers), axis.matrix(back=True) @ numbers, atol=1e-11)
+    if kept == (length if is_mirrored else length // 2 + 1):  # all that there are
+        assert np.allclose(axis.matrix(back=True) @ axis.matrix(), np.eye(length))
