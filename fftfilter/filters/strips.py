@@ -371,7 +371,7 @@ class Large(ABC):
         """Return values as pixels, some rows at a time; overwrites them."""
         if self._ramp is None:
             return pixels(values, None, 0.0, self._how.gray.dtype)
-        parts = np.array_split(values, ceil(values.size / AT_ONCE), -2)
+        parts = np.array_split(values, min(values.shape[-2], ceil(values.size / AT_ONCE)), -2)
         return joined([pixels(part, self._ramp, 0.0, self._how.gray.dtype) for part in parts], -2)
 
     def made(self, start: int, stop: int, planes: Array | None = None, kept: Any = None, ramp: Any = None) -> Quantized:

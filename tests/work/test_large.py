@@ -24,7 +24,7 @@ from fftfilter.errors import ParameterError, ReadError, TooLargeError
 from fftfilter.work.large import LargeFile
 from fftfilter.work.recipe import Recipe
 from tests.filters.test_strips import FILTERS, assert_same, picture
-from tests.helpers import needs, needs_posix
+from tests.helpers import assert_gray_levels, needs, needs_posix
 
 ROOT = Path(__file__).parent.parent.parent
 # In memory of this size OpenCL has no place, and strips have.
@@ -47,6 +47,15 @@ def test_channels_have_one_scale():
     made = np.empty_like(given)
     fftfilter.filter_large(given, made, FILTERS["highpass"], output="magnitude", edges="wrap")
     assert_same(made, fftfilter.highpass(given, 20, channel_axis=0, output="magnitude", edges="wrap"))
+
+
+@pytest.mark.parametrize("shape", [(2, 300_001), (300_001, 2), (1, 150_000)])
+def test_rows_may_be_longer_than_what_is_transformed_at_a_time(shape):
+    given = np.random.default_rng(3).integers(0, 256, shape, np.uint8)
+    made = np.zeros_like(given)
+    fftfilter.filter_large(given, made, FILTERS["lowpass"])
+    wanted = fftfilter.Filter(FILTERS["lowpass"], engine="numpy", precision="double")(given)
+    assert_gray_levels(made, wanted)
 
 
 @needs("zarr")
