@@ -8,6 +8,7 @@ let others run meanwhile. With one thread a file is read, filtered and written i
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import time
 from collections import deque
@@ -29,7 +30,7 @@ from ..images.reading import digest_of
 from ..transfer.fitted import NOTHING
 from ..transfer.ridges import NO_STRIPES
 from ..work.opened import filter_frames, largest, open_input
-from ..work.output_file import make_output, read_ahead, write_picture
+from ..work.output_file import folder_of, make_output, read_ahead, write_picture
 from . import journal
 from .jobs import MOST_FAILURES, DeviceLostError, Job, Outcome, Settings
 
@@ -177,7 +178,7 @@ class Batch:
     @property
     def _ahead(self) -> int:
         """The number of files that may be read before they are filtered."""
-        if self._threads == 1:
+        if self._threads == 1 or self._recipe.axes:  # a volume takes what memory is free when it is opened
             return 0
         return 1 if self._stacks.nbytes > WAITING_BYTES else 2 * self._threads
 
@@ -308,9 +309,7 @@ class Batch:
                     data.close()
                 outcome.status = "skipped"
                 return outcome
-            before = self._zarr if job.planes else None
-            opened = before or open_input(job.source, recipe, data=data, times=times, device=self._device)
-            self._zarr = opened if job.planes else None
+            opened = self._open(outcome, data, times)
             if settings.in_place:
                 opened.spare = ()
             outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
@@ -335,6 +334,20 @@ class Batch:
                 opened.close()
             outcome.seconds["read"] = time.perf_counter() - began
         return Loaded(outcome, opened, frame)
+
+    def _open(self, outcome: Outcome, data: sources.Content, times: sources.Times | None) -> Opened:
+        """Return the input of a job; raises what :func:`open_input` raises."""
+        job = outcome.job
+        if job.planes and self._zarr:
+            return self._zarr
+        # Several processes would each take the memory that is free.
+        how: dict[str, Any] = {"device": self._device, "by_strips": multiprocessing.parent_process() is None}
+        opened = open_input(job.source, self._recipe, data=data, times=times, **how)
+        self._zarr = opened if job.planes else None
+        if opened.volumes and opened.volumes.is_large:
+            opened.volumes.scratch = folder_of(job.target)
+            outcome.cautions.append(f"larger than memory: filtered {opened.volumes.said()}")
+        return opened
 
     def _write(self, loaded: Loaded, made: Made) -> Outcome:
         """Write a picture that was filtered."""

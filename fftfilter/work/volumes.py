@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import images, memory
+from .. import images, memory, system
 from ..arrays import PRECISIONS
 from ..errors import ParameterError, TooLargeError
 from ..filters import ratio
@@ -20,7 +20,6 @@ from ..filters.strips import FILLING, How, free_room, ready
 from ..filters.volumes import planned
 from ..output.modes import refuse_missing
 from ..output.ramp import Gray
-from ..system import lacking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
     Filtered = tuple[Array, tuple[float, float], float]
     """What a Made has: the planes of a page, extremes, and the part that was clipped."""
 
+# Bytes that a thread takes of a limited address space: its stack, and OpenBLAS's room for products.
+OF_THREAD = 40 << 20
 # What --axes may be.
 AXES = ("zyx", "tyx", "t")
 
@@ -97,7 +98,7 @@ class Volumes:
         self._made: dict[int, Filtered] = {}
         pixels = memory.Pixels.of(first.planes, len(opened.pages))
         size = memory.taken(pixels, opened.recipe.how_much()) + memory.beside(opened.recipe.options)
-        self.is_large = by_strips and lacking(size) is not None
+        self.is_large = by_strips and system.lacking(size) is not None
         self._plans: dict[Any, VolumePlan] = {}
         self._has_holes = opened.recipe.ratio or opened.recipe.holes(first, opened.name) is not None
         self._logs: ratio.OfStrips | None = None
@@ -164,7 +165,9 @@ class Volumes:
             shape = (1, pages, channels * height, width) if self._axes == "t" else (channels, pages, height, width)
             beside = self._opened.pages.spare(free_room() // 3) + 2 * memory.WAITING_BYTES
             beside += FILLING * (channels if self._axes == "t" else 1) * height * width * self._has_holes
-            room, itemsize = max(0, free_room() - beside), self._first.planes.itemsize
+            is_limited = any(system.limit(name) is not None for name in ("RLIMIT_AS", "RLIMIT_DATA"))
+            own = is_limited * system.cores() * OF_THREAD
+            room, itemsize = max(0, free_room() - beside - own), self._first.planes.itemsize
             itemsize += self._opened.recipe.ratio * 2 * PRECISIONS[precision][0].itemsize
             try:
                 plan = planned(self._described, shape, itemsize, precision=precision, room=room, count=count)

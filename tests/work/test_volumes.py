@@ -356,6 +356,33 @@ def test_a_volume_that_strips_do_not_filter_is_a_line_and_leaves_nothing(rng, tm
     assert [each.name for each in tmp_path.iterdir()] == ["in.tif"]
 
 
+def test_a_folder_filters_volumes_that_do_not_fit_by_strips(rng, tmp_path, run_cli):
+    (tmp_path / "in").mkdir()
+    volumes = {"a": rng.random((100, 300, 310)), "b": rng.random((104, 300, 310)), "c": rng.random((9, 30, 40))}
+    for name, volume in volumes.items():
+        tifffile.imwrite(tmp_path / f"in/{name}.tif", volume.astype(np.float32))
+    words = [
+        "lowpass",
+        "--radius",
+        "9px",
+        "--shape",
+        "gaussian",
+        "--axes",
+        "zyx",
+        "--output",
+        "real",
+        "--device",
+        "numpy",
+    ]
+    with system.at_most(system.resident() + (170 << 20)):
+        said = run_cli(*words, tmp_path / "in", tmp_path / "out")
+    assert said.count("larger than memory: filtered in ") == 2
+    assert "3 of 3 files" in said
+    for name, volume in volumes.items():
+        wanted = fftfilter.lowpass(volume, "9px", shape="gaussian", axes=3, edges="wrap", output="real")
+        assert np.abs(tifffile.imread(tmp_path / f"out/{name}.tif") - wanted).max() < 1e-5
+
+
 @pytest.mark.parametrize("axes", ["zyx", "t"])
 def test_the_progress_of_strips_counts_readings_and_writing(axes, rng, tmp_path):
     """Channels lie between each other, and the last strip of a volume is shorter."""
