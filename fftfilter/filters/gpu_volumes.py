@@ -16,7 +16,7 @@ from ..fused.gpu.launches import compiler_options
 from ..output.ramp import ON_DEVICE, PIXELS, RAMP, Facts, known, of_values, on_ramps, own_ramps
 from ..output.rounding import decided_row, most_undecided
 from ..system import check_memory
-from .volumes import NUMBERS, VolumePipeline
+from .volumes import NUMBERS, VolumePipeline, middle
 
 if TYPE_CHECKING:
     from ..arrays import Array
@@ -112,7 +112,8 @@ class GpuVolumePipeline(VolumePipeline):
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter a volume, and return its pixels."""
-        launcher, stack, base, found = self._launcher, self.stack, self._base(images).ravel(), np.zeros(4, np.uint32)
+        launcher, stack, found = self._launcher, self.stack, np.zeros(4, np.uint32)
+        base = middle(images, self._axes).ravel()
         launcher.write(self._image, np.ascontiguousarray(images))
         launcher.write(self._around, np.concatenate([base, self._dc * base]).astype(self._real))
         launcher.write(self._found, found)

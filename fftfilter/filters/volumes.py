@@ -83,11 +83,6 @@ class Axis(NamedTuple):
         return np.concatenate([low[::2], low[1::2]] if self.is_mirrored else [low, -low[1 : (self.length + 1) // 2]])
 
     @property
-    def even(self) -> int:
-        """How many waves are even: the same from the end as from the beginning."""
-        return (self.kept + 1) // 2 if self.is_mirrored else self.kept
-
-    @property
     def is_long(self) -> bool:
         """Whether it takes FFTs."""
         return self.kept * (2 - self.is_mirrored) > FEW
@@ -114,14 +109,14 @@ class Lines:
     """
 
     def __init__(self, axis: Axis, real: np.dtype[Any], fft: Any) -> None:
-        self._axis, self._fft, length = axis, fft, axis.length
-        self._first = 0 if axis.is_mirrored else 1  # the one at the beginning has none from the end
-        self._half = (length - self._first) // 2
-        self._own, self._paired = slice(length - self._half), slice(self._first, self._first + self._half)
+        self._axis, self._fft = axis, fft
+        first = 0 if axis.is_mirrored else 1  # the one at the beginning has none from the end
+        self._half, self._even = (axis.length - first) // 2, (axis.kept + 1) // 2 if axis.is_mirrored else axis.kept
+        self._own, self._paired = slice(axis.length - self._half), slice(first, first + self._half)
         if not axis.is_long:
             to, back = axis.matrix().astype(real), axis.matrix(back=True).astype(real)
-            self._to = to[: axis.even, self._own].copy(), to[axis.even :, self._paired].copy()
-            self._from = back[self._own, : axis.even].copy(), back[self._paired, axis.even :].copy()
+            self._to = to[: self._even, self._own].copy(), to[self._even :, self._paired].copy()
+            self._from = back[self._own, : self._even].copy(), back[self._paired, self._even :].copy()
 
     def forward(self, values: Array) -> Array:
         """Return the transform of values; may overwrite them."""
@@ -138,10 +133,10 @@ class Lines:
         """Return the values of a transform."""
         if self._axis.is_long:
             return self._by_fft(self._values, made)
-        lines, number = made.reshape(len(made), -1), self._axis.even
+        lines = made.reshape(len(made), -1)
         values = np.empty((self._axis.length, lines.shape[1]), made.dtype)
-        _product(self._from[0], lines[:number], out=values[self._own])
-        odd = _product(self._from[1], lines[number:])
+        _product(self._from[0], lines[: self._even], out=values[self._own])
+        odd = _product(self._from[1], lines[self._even :])
         np.subtract(values[self._paired], odd, out=values[::-1][: self._half])
         values[self._paired] += odd
         return values.reshape(-1, *made.shape[1:])
@@ -267,8 +262,7 @@ class VolumePipeline:
     """The filter of a volume ``(depth, height, width)`` along some of its axes; raises TooLargeError."""
 
     weak = 0.0  # filtered() filters what is weak again
-    _has_spectrum = False
-    """Whether FFTs along all axes take less time than products of matrices."""
+    _has_spectrum = False  # whether FFTs along all axes on the device take less time
 
     def __init__(self, launcher: Launcher, described: Description, stack: Stack) -> None:
         self.stack, self._real, self._launcher = stack, launcher.real, launcher
@@ -310,7 +304,7 @@ class VolumePipeline:
 
     def _filtered(self, images: Array) -> tuple[Array, float]:
         """Return the filtered values, and the largest deviation of a sample from what goes around the transforms."""
-        (_, height, width), base = images.shape, self._base(images)
+        (_, height, width), base = images.shape, middle(images, self._axes)
         around, values = np.broadcast_to(base, (1, height, width)), np.empty(images.shape, self._real)
         slabs = max(1, images.size // SLAB)
         lines, engine = self._lines, self._engine
@@ -349,7 +343,7 @@ class VolumePipeline:
             page[:] = _across(self._lines, _across(self._lines, page) * gains, back=True)
 
     def _by_spectrum(self, engine: Engine, values: Array) -> Array:
-        lengths, axes = zip(*((axis.length, axis.place) for axis in self._axes), strict=True)
+        lengths, axes = values.shape[: len(self._axes)], range(len(self._axes))
         spectrum = engine.transformed(values, lengths, axes, None, out=None, half="made")
 
         def multiply(part: slice) -> None:
@@ -357,10 +351,6 @@ class VolumePipeline:
 
         system.in_slabs(multiply, len(spectrum), values.size)
         return engine.transformed(spectrum, lengths, axes, None, out=None, half="given", inverse=True)
-
-    def _base(self, images: Array) -> Array:
-        """Return what goes around the transforms: one number, or along one axis one for each line."""
-        return _middle(images, self._axes)
 
     def _made(self, pixels: Array, facts: Facts, far: float) -> Array:
         """Keep facts about the pixels of a run."""
@@ -373,8 +363,8 @@ class VolumePipeline:
         return self._facts
 
 
-def _middle(images: Array, axes: Sequence[Axis], before: int = 0) -> Array:
-    """Return the middle one of three values along each axis, ``before`` which there are others."""
+def middle(images: Array, axes: Sequence[Axis], before: int = 0) -> Array:
+    """Return what goes around the transforms: the middle one of three values along each axis, with others before."""
     for axis in axes:
         images = images.take([i * axis.length // 4 for i in (1, 2, 3)], axis.place + before)
     for axis in axes:
@@ -531,7 +521,7 @@ class LargeVolume(Large):
         (channels, depth, *_), (down, across) = plan.shape, plan.across
         self._z, *self._in_page = axes = plan.gains.axes
         three = np.concatenate([self._whole(read(i * depth // 4, i * depth // 4 + 1)) for i in (1, 2, 3)], axis=1)
-        self._base = _middle(three, [self._z._replace(length=3), *self._in_page], before=1)
+        self._base = middle(three, [self._z._replace(length=3), *self._in_page], before=1)
         self._lines = [Lines(axis, self._real, library(MANY)[0]) for axis in axes]
         if plan.is_summed:
             self._to, self._from = (self._z.matrix(back=back).astype(self._real) for back in (False, True))
@@ -574,8 +564,7 @@ class LargeVolume(Large):
         for channel, page in np.ndindex(made.shape[:2]):
             values = np.subtract(planes[channel, page], self._base[channel, 0], dtype=self._real)
             far = max(far, float(values.max()), -float(values.min()))
-            values = _across(self._lines, values)
-            made[channel, page, : down * across] = values.ravel()
+            made[channel, page, : down * across] = _across(self._lines, values).ravel()
         for channel, block in np.ndindex(len(made), 0 if self.plan.is_summed else len(self.plan.blocks)):
             where = slice(block * columns * across, (block + 1) * columns * across)
             self._spectra.put(channel, block, start, made[channel, :, where])
