@@ -24,7 +24,10 @@ def main() -> None:
     """Run the command line and end the process."""
     system.pause_collector()
     system.limit_openblas()
-    from .cli import cli
+    from .files.messages import last_line
+
+    with signals.ending_at_once(line=last_line):
+        from .cli import cli
 
     signals.end_by_exception()
     try:

@@ -13,14 +13,13 @@ from __future__ import annotations
 import re
 import sys
 from importlib import import_module
-from itertools import pairwise
 from typing import Any, NoReturn, TextIO, cast
 
 import click
 
 from . import __distribution__, __version__, device_choice, signals
 from .errors import FftfilterError, TooLargeError, code_of, install_opencl, pip_install, without_secrets
-from .files.messages import Events, guarded, tell
+from .files.messages import Events, guarded, tell, wants_events
 
 # The commands beside the filters, each with its module.
 OTHERS = {name: name for name in ("apply", "bench", "devices", "explore", "peaks", "spectrum")} | {"engines": "devices"}
@@ -60,12 +59,14 @@ class Cli(click.Group):
         device_choice.tell = _tell
         words = [*(extra.get("args") or sys.argv[1:])]
         try:
-            if "--log=json" in words or ("--log", "json") in pairwise(words):
+            if wants_events(words):
                 sys.stderr = cast("TextIO", Events(sys.stderr))  # until the command has ended; for usage errors, too
             result = super().main(*arguments, **{**extra, "standalone_mode": False})
             sys.stdout.flush()
         except (KeyboardInterrupt, click.Abort) as interrupt:
-            self._fail(*signals.ending_by(interrupt.__cause__ or interrupt))
+            signals.arrived()
+            signal = interrupt.__cause__ or interrupt  # click's Abort has it as its cause
+            self._fail(*signals.ending_by(signal), signal)
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
             sys.exit(error.exit_code)
@@ -92,7 +93,7 @@ class Cli(click.Group):
             self._fail(no_thread if "start new thread" in what else unknown, 1)
         sys.exit(result if isinstance(result, int) else 0)
 
-    def _fail(self, message: str, code: int) -> NoReturn:
+    def _fail(self, message: str, code: int, error: BaseException | None = None) -> NoReturn:
         if self.verbosity >= 2:  # -v -v
             import traceback
 
@@ -102,7 +103,7 @@ class Cli(click.Group):
             message = f"{message[: _LONGEST - 300]} ... {message[-300:]}"
         # What files and recipes say may hold what a terminal obeys.
         message = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in message)
-        message, error = without_secrets(message), sys.exc_info()[1]
+        message, error = without_secrets(message), error or sys.exc_info()[1]
         if not tell("error", message=message, code=code_of(error) if error else "", exit_code=code):
             click.echo(f"fftfilter: {message}", err=True)
         sys.exit(code)

@@ -21,6 +21,8 @@ from types import FrameType
 ALL: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM)
 if sys.platform != "win32":
     ALL += (signal.SIGHUP,)
+SECONDS_TO_END = 5.0
+_timers: list[threading.Timer] = []
 
 
 class TerminatedError(KeyboardInterrupt):
@@ -47,33 +49,59 @@ def end_by_exception() -> None:
     _handle(lambda number: signal.default_int_handler if number == signal.SIGINT else _terminate)
 
 
+def line_of(said: str, code: int) -> str:  # noqa: ARG001  for others
+    """Return the line that ends a program."""
+    return f"fftfilter: {said}\n"
+
+
 @contextmanager
-def asking_first(ask: Callable[[int], None]) -> Iterator[None]:
-    """Within it the first signal calls ``ask`` with its number, and the next one raises."""
+def asking_first(ask: Callable[[int], None], line: Callable[[str, int], str] = line_of) -> Iterator[None]:
+    """Within it the first signal calls ``ask`` with its number, and the next one raises.
+
+    What then hangs, such as a thread that waits for a server, is not waited for longer than some seconds: until
+    :func:`arrived` is called.
+    """
 
     def once(number: int, _: FrameType | None) -> None:
-        end_by_exception()
+        _handle(lambda _: again)
         ask(number)
+
+    def again(number: int, _: FrameType | None) -> None:
+        end_by_exception()
+        _timers.append(timer := threading.Timer(SECONDS_TO_END, _end, (number, line)))
+        timer.daemon = True
+        with suppress(RuntimeError):  # no more threads can be started
+            timer.start()
+        signal.raise_signal(number)
 
     with _handled_by(once):
         yield
 
 
+def arrived() -> None:
+    """Note that the exception of a signal has come to where the program ends, past all that may hang."""
+    while _timers:
+        _timers.pop().cancel()
+
+
 @contextmanager
-def ending_at_once(clean: Callable[[], None]) -> Iterator[None]:
+def ending_at_once(
+    clean: Callable[[], None] = lambda: None, line: Callable[[str, int], str] = line_of
+) -> Iterator[None]:
     """Within it a signal ends the process, whatever its threads do; ``clean`` removes what is not to stay behind."""
+    with _handled_by(lambda number, _: _end(number, line, clean)):
+        yield
+
+
+def _end(number: int, line: Callable[[str, int], str], clean: Callable[[], None] = lambda: None) -> None:
     from select import select
 
-    def end(number: int, _: FrameType | None) -> None:
-        said, code = ending(number)
-        with suppress(OSError):  # standard error may block, or be locked by what this interrupted
-            if sys.platform == "win32" or select([], [2], [], 0.3)[1]:
-                os.write(2, f"fftfilter: {said}\n".encode())
-        clean()
-        os._exit(code)
-
-    with _handled_by(end):
-        yield
+    said, code = ending(number)
+    with suppress(OSError):  # standard error may block, or be locked by what this interrupted
+        if sys.platform == "win32" or select([], [2], [], 0.3)[1]:
+            os.write(2, line(said, code).encode())
+    clean()
+    os._exit(code)
 
 
 @contextmanager

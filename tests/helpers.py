@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import threading
 from functools import partial
 from importlib import import_module
@@ -141,3 +142,11 @@ def assert_exact_radices(got, wanted):
     """Hold rows of few stages to a part of the contract: a single constant of a radix that is off by 1e-6 shows."""
     error = np.linalg.norm(got - wanted) / np.linalg.norm(wanted)
     assert error <= (2.2e-7 if got.shape[-1] < 300 else 4e-7), error
+
+
+def unread(pipe):
+    """Return how many bytes of a pipe its reader has not read yet."""
+    import fcntl
+    import termios
+
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)

@@ -41,7 +41,7 @@ ROOMS = {
     "text": "errors",
     "output": "errors system",
     "arrays": "errors output",
-    "files": "fftfilter errors system",
+    "files": "fftfilter errors signals system",
     "images": "fftfilter errors system text files",
     "region": "errors output arrays files images",
     "transfer": "fftfilter errors output arrays text files images",
@@ -75,7 +75,7 @@ ROOMS = {
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors signals device_choice files commands",
-    "__main__": "signals system cli",
+    "__main__": "signals system files cli",
 }
 # All others are free of OpenCL.
 WITH_OPENCL = {"device", "staged", "fused", "bench"}

@@ -114,10 +114,21 @@ def test_a_large_chunk_goes_to_the_device_in_parts(stack, monkeypatch):
     np.testing.assert_array_equal(got, plainly(stack, "highpass"))
 
 
+def test_lines_that_all_images_have_are_those_of_all_chunks(monkeypatch):
+    random = np.random.default_rng(3)
+    images = (random.normal(100, 2, (6, 64, 80)) + random.normal(0, 5, (64, 1))).astype(np.float32)
+    whole = fftfilter.stripes(images, "auto", fixed_pattern="pages")
+    assert np.ptp(whole.mean(2), axis=1).mean() < np.ptp(images.mean(2), axis=1).mean() / 2
+    for size in (2, 6):
+        monkeypatch.setattr(libraries, "_PIXELS_A_LAUNCH", size * images[0].size // 2)
+        later = fftfilter.stripes(da.from_array(images, chunks=(size, -1, -1)), "auto", fixed_pattern="pages")
+        np.testing.assert_array_equal(later.compute(scheduler="synchronous"), whole)
+
+
 class Recorder:
     """A filter that says how many pixels it got at once."""
 
-    options, volume = {}, None  # as a filter has them
+    options, volume, transfer = {}, None, H.lowpass()  # as a filter has them
 
     def __init__(self):
         self.pixels = []
@@ -145,7 +156,7 @@ def test_one_chunk_at_a_time_is_filtered():
         place.stay()
         return images
 
-    stay.volume = None  # as a filter has it
+    stay.volume, stay.transfer = None, H.lowpass()  # as a filter has them
     chunk = np.zeros((1, 4, 8), np.uint8)
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda _: libraries._filter_block(chunk, None, stay, "one at a time", OF_CALL), range(2)))

@@ -19,6 +19,7 @@ def _handlers_stay():
     """What handles signals in this process is the same after each test."""
     before = {number: signal.getsignal(number) for number in signals.ALL}
     yield
+    signals.arrived()
     for number, handler in before.items():
         signal.signal(number, handler)
 

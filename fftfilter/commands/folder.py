@@ -19,7 +19,7 @@ from .. import images, signals, system
 from ..device_choice import NUMPY, are_few, devices_named, is_numpy, lacks_opencl
 from ..errors import DeviceError, ReadError, without_secrets
 from ..files import urls
-from ..files.messages import Events, Progress, as_error, quoted_if_odd, tell
+from ..files.messages import Events, Progress, as_error, last_line, quoted_if_odd, tell
 from ..files.sources import Identity
 from ..files.urls import Url, is_url, place
 from ..images import extensions, suffix_of
@@ -334,12 +334,7 @@ def _watch(run: FolderRun, executors: list[Workers], where: str, options: Comman
     devices: set[str] = set()
     told_of_no_space = False
 
-    def stop(number: int) -> None:
-        run.stopped_by = number
-        urls.interrupted.set()
-        click.echo("\nfftfilter: finishing the files under way; once more to end at once", err=True)
-
-    with signals.asking_first(stop):
+    with signals.asking_first(partial(_stop, run, executors), last_line):
         try:
             for outcome in _drawn(run.run(executors), options.preview, run):
                 progress.advance()
@@ -373,6 +368,13 @@ def _watch(run: FolderRun, executors: list[Workers], where: str, options: Comman
         if not is_told:
             click.echo(without_secrets(_summary(run, seconds, done_by)), err=True)
     return _end(run)
+
+
+def _stop(run: FolderRun, executors: list[Workers], number: int) -> None:
+    run.stopped_by = number
+    for each in executors:
+        each.stop_trying()
+    click.echo("\nfftfilter: finishing the files under way; once more to end at once", err=True)
 
 
 def _print_warnings(run: FolderRun) -> None:

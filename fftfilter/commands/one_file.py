@@ -8,7 +8,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -21,7 +21,7 @@ from .. import device_choice, images, system
 from ..errors import DeviceError, ImageError, ParameterError, ReadError, TooLargeError, WriteError
 from ..files import sources
 from ..files.atomic import refuse_inputs, remove_leftovers_beside
-from ..files.messages import Events, Progress, as_error, shown
+from ..files.messages import Events, Progress, shown
 from ..files.urls import is_url
 from ..output.modes import STACK
 from ..text import sides_text, text_table
@@ -234,12 +234,12 @@ def _way(opened: Opened, target: str, options: CommandOptions) -> str:
 
 
 def _bytes_of(source: str, options: CommandOptions) -> float:
-    """Return how many bytes there are to filter, as many as can be where that is unknown; raises ReadError."""
-    if source == "-" or is_url(source):
-        return math.inf
-    with as_error(ReadError, f"{shown(source, '-')}: cannot be read"):
-        status = os.stat(source)  # noqa: PTH116
-    return math.inf if not stat.S_ISREG(status.st_mode) or options.profile or options.save_stages else status.st_size
+    """Return how many bytes there are to filter, as many as can be where that is unknown."""
+    with suppress(OSError):  # reading says why
+        if not (source == "-" or is_url(source) or options.profile or options.save_stages):
+            status = os.stat(source)  # noqa: PTH116
+            return status.st_size if stat.S_ISREG(status.st_mode) else math.inf
+    return math.inf
 
 
 def _check(source: str, target: str, options: CommandOptions) -> None:

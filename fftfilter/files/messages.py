@@ -13,14 +13,15 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import partial
+from itertools import pairwise
 from threading import Timer
 from typing import Any, BinaryIO, NoReturn, TextIO, cast
 
-from .. import __version__
+from .. import __version__, signals
 from ..errors import ImageError, WriteError, without_secrets
 
 STANDARD_STREAM = "-"  # the name of standard input and standard output among the names of files
@@ -71,11 +72,28 @@ class Events:
             self.tell("message", message=line.removeprefix("fftfilter: "))
 
     def tell(self, event: str, **values: object) -> None:
-        """Write an event, which has the time and the version."""
-        import json
-
-        self._stream.write(json.dumps({"time": now(), "event": event, **values, "version": __version__}) + "\n")
+        """Write an event."""
+        self._stream.write(_line_of(event, **values))
         self._stream.flush()
+
+
+def _line_of(event: str, **values: object) -> str:
+    """Return an event as JSON, with the time and the version."""
+    import json
+
+    return json.dumps({"time": now(), "event": event, **values, "version": __version__}) + "\n"
+
+
+def wants_events(words: Sequence[str]) -> bool:
+    """Whether a command line has ``--log json``."""
+    return "--log=json" in words or ("--log", "json") in pairwise(words)
+
+
+def last_line(said: str, code: int) -> str:
+    """Return the line that ends a program of this command line, when its streams cannot be used any more."""
+    name = "KeyboardInterrupt" if code == 130 else "TerminatedError"
+    is_event = wants_events(sys.argv)
+    return _line_of("error", message=said, code=name, exit_code=code) if is_event else signals.line_of(said, code)
 
 
 def now() -> str:

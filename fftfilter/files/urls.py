@@ -341,7 +341,16 @@ def _opened(url: str) -> Iterator[tuple[Any, str]]:
     except (ParameterError, MemoryError):
         raise
     except Exception as error:  # any error of the driver's library
-        raise OSError(None, f"{first_line(error)}; check the URL and the settings of {_scheme(url)}://") from error
+        raise OSError(None, f"{_said(error)}; check the URL and the settings of {_scheme(url)}://") from error
+
+
+def _said(error: Exception) -> str:
+    """Return what a driver's error says; aiohttp's have a status and a message, and texts that repeat the URL."""
+    said = getattr(error, "message", None)
+    if said is None:
+        return first_line(error)
+    status, reason = getattr(error, "status", 0), first_line(Exception(said)) if isinstance(said, str) and said else ""
+    return f"{status or ''} {reason or type(error).__name__}".strip()
 
 
 def _file_system(url: str) -> tuple[Any, str]:
@@ -357,6 +366,8 @@ def _file_system(url: str) -> tuple[Any, str]:
     except ValueError as error:
         way_out = "give a path, or a URL such as s3://bucket/folder/"
         raise ParameterError(f"{url}: {first_line(error)}; {way_out}") from error
+    if loop := getattr(system, "loop", None):
+        loop.set_exception_handler(lambda *_: None)  # else it writes lines about connections that a server has left
     return system, path
 
 

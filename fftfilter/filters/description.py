@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, cast
 
+import numpy as np
+
 from .. import memory, transfer
 from ..arrays import Array, is_wide
 from ..device_choice import FUSED, choose_engine
@@ -17,8 +19,7 @@ from ..transfer import Transfer
 from ..transfer.product import EDGES, EdgedGrid, Edges, grid_with
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, DTypeLike
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from ..analysis.search import AutoNotches
     from ..device.launcher import Precision
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ..staged.steps import Transpose
     from .volumes import Volume
 
-    ScaleLike = tuple[float, float] | tuple[str, float] | Scale | str | None
+    ScaleLike = Sequence[float] | NDArray[Any] | tuple[str, float] | Scale | str | None
 
 
 class FilterOptions(RegionOptions, total=False):
@@ -88,6 +89,7 @@ class Description:
 
     def __init__(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
         check_transfer(transfer)
+        options = _plain(options)
         self.output: Output = options.get("output", DEFAULTS["output"])
         self.edges: Edges = options.get("edges", DEFAULTS["edges"])
         self.transpose: Transpose | None = options.get("transpose")
@@ -194,6 +196,13 @@ class Description:
             finds_range=isinstance(self.scale, Auto),
         )
         memory.check(picture, memory.taken(picture, how, is_read=True))
+
+
+def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options whose numbers are Python's, such as two percentiles by NumPy; areas may be masks, and stay."""
+    numbers = {name for name, each in options.items() if isinstance(each, np.generic | np.ndarray)}
+    numbers -= {"region", "protect", "ignore"}
+    return {name: each.tolist() if name in numbers else each for name, each in options.items()}
 
 
 def split_options(options: Options) -> tuple[FilterOptions, dict[str, Any]]:

@@ -89,7 +89,8 @@ def later(filter_: Filter, images: Any, channel_axis: int | None = None, missing
         whole = images.rechunk(dict.fromkeys(filter_.volume.places(images), -1))
     else:
         check_image(tuple(n or 1 for n in images.shape), images.dtype, channel_axis)  # a stack may be empty
-        whole = images.rechunk({-1: -1, -2: -1} if channel_axis is None else -1)
+        is_one = channel_axis is not None or filter_.transfer.has_fixed_pattern
+        whole = images.rechunk(-1 if is_one else {-1: -1, -2: -1})
     each = None
     if np.ndim(missing) == images.ndim or (missing is not None and channel_axis is None):
         each, missing = asarray(missing), None
@@ -172,7 +173,8 @@ def _filter_block(block: Array, missing: Array | None, filter_: Filter, key: str
             _open.clear()
             _open[key] = filter_
         filter_ = _open[key]
-        if block.ndim == 2 or of_call["channel_axis"] is not None or missing is not None or filter_.volume:
+        is_one = block.ndim == 2 or of_call["channel_axis"] is not None or filter_.transfer.has_fixed_pattern
+        if is_one or missing is not None or filter_.volume:
             return filter_(block, **of_call)
         at_once = max(1, _PIXELS_A_LAUNCH // block[0].size)
         parts = [filter_(block[first : first + at_once], **of_call) for first in range(0, len(block), at_once)]

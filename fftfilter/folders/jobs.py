@@ -15,9 +15,10 @@ from pathlib import Path
 from posixpath import join
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
+from .. import signals
 from ..errors import DeviceError, ParameterError, ProcessError, ReadError, TooLargeError, code_of
 from ..files import urls
-from ..files.messages import quoted_if_odd
+from ..files.messages import quoted_if_odd, shown
 from ..files.sources import Folder, is_drawn_mask
 from ..files.urls import Url, place
 from ..images.formats import extension_of
@@ -133,7 +134,9 @@ class Outcome(Done):
     def fail(self, error: BaseException) -> Outcome:
         """Enter an error; return the outcome."""
         self.status, self.code = "failed", code_of(error)
-        self.error = str(error) or f"{quoted_if_odd(self.job.source)}: out of memory; take a smaller image"
+        is_ended = isinstance(error, KeyboardInterrupt)
+        why = signals.ending_by(error)[0] if is_ended else "out of memory; take a smaller image"
+        self.error = str(error) or f"{shown(self.job.source, 'standard input')}: {why}"
         if isinstance(error, TooLargeError):
             self.error += ", or filter it alone, by strips"
         return self

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import __version__, system
 from ..errors import DeviceError, ProcessError
-from ..files import atomic
+from ..files import atomic, urls
 from ..files.messages import quoted_if_odd
 from ..files.urls import is_url
 from .jobs import DeviceLostError, Job, Outcome, Settings
@@ -95,6 +95,10 @@ class Workers(Executor):
     def lose(self, result: Result) -> str | None:
         """Do without a worker that is of no use; return why, if it was the last one."""
         return result.lost
+
+    def stop_trying(self) -> None:
+        """Try nothing again that has failed behind a URL."""
+        urls.interrupted.set()
 
     def close(self) -> None:
         """End the workers, whatever they do."""

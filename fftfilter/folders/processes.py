@@ -26,11 +26,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import device_choice, signals, system
 from ..errors import ProcessError, WriteError
+from ..files import urls
 from ..system import cores
 from .jobs import DeviceLostError, Job, Outcome, Settings, Survey
 from .pool import IN_HAND, Pool, Workers, open_device
 
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
     from ..images import Pages
@@ -142,6 +144,12 @@ class Processes(Workers):
         self.notes.append(f"{why}; another one does its files")
         return why
 
+    def stop_trying(self) -> None:
+        """Try nothing again: each process hears it, and those that are started later."""
+        super().stop_trying()
+        if self._started:
+            self._started.line.close()
+
     def close(self) -> None:
         """Kill the processes: all their files are written, or the user wants no more."""
         self._end()
@@ -154,6 +162,8 @@ class Processes(Workers):
         try:
             start_forkserver()
             self._started = _Executor(count, self._variables)
+            if urls.interrupted.is_set():
+                self._started.line.close()
             for _ in range(count):
                 self._started.opened = self._started.submit(open_device, self.device, self._edges)
         # EOFError if the forkserver dies meanwhile, RuntimeError if no further thread can be started.
@@ -169,7 +179,7 @@ class Processes(Workers):
 
 
 class _Executor(ProcessPoolExecutor):
-    """An executor whose processes can be killed."""
+    """An executor whose processes can be killed, or asked to try nothing again by the end of a ``line``."""
 
     opened: Future[None]
     """Done when a process has opened the device."""
@@ -177,7 +187,8 @@ class _Executor(ProcessPoolExecutor):
     def __init__(self, count: int, variables: dict[str, str]) -> None:
         self.count = count
         self._known: set[BaseProcess] = set()
-        super().__init__(count, CONTEXT, initializer=_begin, initargs=(variables, sys.path))
+        end, self.line = CONTEXT.Pipe(duplex=False)
+        super().__init__(count, CONTEXT, initializer=_begin, initargs=(variables, sys.path, end))
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
         before = set(multiprocessing.active_children())
@@ -249,7 +260,7 @@ def start_forkserver() -> None:
             ensure_running()
 
 
-def _begin(variables: dict[str, str], path: list[str]) -> None:
+def _begin(variables: dict[str, str], path: list[str], line: Connection) -> None:
     """Prepare a process for its work: its environment, and its end if this program goes."""
     for number in signals.ALL:  # where they cannot be blocked
         signal.signal(number, signal.SIG_IGN)
@@ -260,10 +271,13 @@ def _begin(variables: dict[str, str], path: list[str]) -> None:
         os.environ.pop("POCL_AFFINITY", None)
     system.resume_collector()
     device_choice.tell = lambda _: None  # the process that started this one says it
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(line,), daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(line: Connection) -> None:
+    with suppress(EOFError, OSError):
+        line.recv_bytes()
+    urls.interrupted.set()
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

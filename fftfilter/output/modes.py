@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from ..errors import ParameterError, check_option
 
@@ -137,8 +137,9 @@ def check_colors(channels: Channels | None, count: int, what: str) -> None:
         )
 
 
-def scale_of(given: tuple[float, float] | tuple[str, float] | Scale | str | None) -> Scale | None:
+def scale_of(given: Any) -> Scale | None:
     """Return the range that Python gives as (LO, HI), "auto" or ("auto", P), None for each; raises ParameterError."""
+    given = given.tolist() if hasattr(given, "tolist") else given  # two percentiles by NumPy
     if given is None or given == EACH:
         return None
     if given == AUTO or isinstance(given, Range | Auto):

@@ -161,7 +161,7 @@ def ramps(
     if not mode.keeps_levels:
         made["noise"] = NOISE
     elif is_float:
-        made["top"] = np.finfo(gray.dtype).max  # finite numbers do not become infinite
+        made["top"] = min(np.finfo(each).max for each in (gray.dtype, np.float64))  # the finite stay finite
         made["bottom"] = -made["top"]
         return made
     made["bottom"], made["top"] = gray.least if mode.keeps_levels else 0, top

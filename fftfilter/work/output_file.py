@@ -119,7 +119,7 @@ def filter_stack(
         else:
             options["pixel_size"] = pixel_size
     output, scale, device = options.pop("output", "keep"), options.pop("scale", None), options.pop("device", None)
-    one_scale, auto = scale == STACK, options.pop("auto", None)
+    one_scale, auto = isinstance(scale, str) and scale == STACK, options.pop("auto", None)
     areas = {name: value for name, value in options.items() if name in RegionOptions.__annotations__}
     recipe = Recipe(
         transfer,

@@ -26,7 +26,7 @@ from fftfilter.device_choice import devices
 from fftfilter.errors import RefusedError
 from fftfilter.files.atomic import temporary_name
 from fftfilter.transfer import reference
-from tests.helpers import SAMPLES, Started, assert_gray_levels, needs_links, needs_posix
+from tests.helpers import SAMPLES, Started, assert_gray_levels, needs_links, needs_posix, unread
 
 CAMERA = str(SAMPLES / "camera.pgm")
 
@@ -588,14 +588,6 @@ def test_verbose_twice_shows_where_an_error_came_from(run, tmp_path):
     assert "ReadError" in said
     assert "Traceback" not in run("sharpen")[2]
     assert "Traceback" not in run("highpass", tmp_path / "none.pgm", tmp_path / "out.pgm", "-v")[2]
-
-
-def unread(pipe):
-    """Return how many bytes of a pipe its reader has not read yet."""
-    import fcntl
-    import termios
-
-    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 @needs_posix

@@ -320,6 +320,28 @@ def test_an_error_of_a_driver_is_one_line_and_names_the_scheme(driver, failure):
     assert reason(caught.value) == caught.value.strerror == words
 
 
+def test_what_a_driver_says_of_its_connections_is_no_line_of_the_program(capfd):
+    """Connections that a server has left open are told to the loop of events, which writes it on standard error."""
+    system, _ = urls._file_system("http://127.0.0.1/a")
+    system.loop.call_exception_handler({"message": "Unclosed connection"})
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"status": 500, "message": "Internal Server Error"}, "500 Internal Server Error"),
+        ({"status": 0, "message": ""}, "Answered"),
+        ({"status": 400, "message": "Bad line:\n  b'x'"}, "400 Bad line:"),
+        ({"message": object()}, "Answered"),
+    ],
+)
+def test_an_answer_of_a_web_server_is_said_in_short(driver, values, said):
+    driver.failure = type("Answered", (Exception,), values)("the URL again")
+    with pytest.raises(OSError, match=re.escape(f"{said}; check the URL and the settings of driver://")):
+        urls.content("driver://a")
+
+
 def test_an_unknown_scheme_is_an_error():
     with pytest.raises(ParameterError) as caught:
         urls.content("nosuch://a/b.png")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
+import subprocess
 import sys
 import time
 
@@ -14,7 +17,8 @@ from fftfilter import __version__
 from fftfilter.cli import cli
 from fftfilter.files import messages
 from fftfilter.files.messages import Progress
-from tests.folders.helpers import names, pgm
+from tests.folders.helpers import command, names, pgm
+from tests.helpers import Started, needs_posix, unread
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -51,7 +55,8 @@ def test_each_line_of_a_folders_run_is_an_event(tmp_path):
 
 def test_errors_and_remarks_are_events_too(tmp_path):
     given, target = pgm(tmp_path / "in/a.pgm"), tmp_path / "out.pgm"
-    code, (event,) = run(tmp_path / "none.pgm", target)
+    code, (file, event) = run(tmp_path / "none.pgm", target)
+    assert (file["event"], file["status"], file["code"]) == ("file", "failed", "ReadError.ENOENT")
     assert (code, event["event"], event["code"], event["exit_code"]) == (1, "error", "ReadError.ENOENT", 1)
     assert event["message"].startswith(f"{tmp_path}/none.pgm: cannot be read: ")
     code, (event,) = run("--radius", "wide", given, target)
@@ -79,6 +84,45 @@ def test_one_file_has_a_report_also_if_it_fails(tmp_path):
     assert given.name in line["error"]
     code, (event,) = run("--report", given, given, target)
     assert (code, event["code"], given.read_bytes()) == (2, "ParameterError", b"P5 ")
+
+
+ENDINGS = [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)]
+
+
+@needs_posix
+@pytest.mark.parametrize(("number", "word", "code"), ENDINGS)
+@pytest.mark.parametrize("words", [("--log", "json"), ("--log=json",), ()])
+def test_a_signal_while_the_program_loads_is_said_in_the_way_that_is_wanted(number, word, code, words):
+    script = (
+        "import os, sys, fftfilter.__main__ as program\n"
+        "class Finder:\n"
+        f"    find_spec = lambda name, *_: name == 'fftfilter.cli' and os.kill(os.getpid(), {int(number)}) or None\n"
+        "sys.meta_path.insert(0, Finder)\n"
+        "program.main()"
+    )
+    ended = [sys.executable, "-c", script, "highpass", *words, "a", "b"]
+    done = subprocess.run(ended, capture_output=True, text=True, timeout=60, check=False)
+    said = {each: json.loads(done.stderr)[each] for each in ("event", "message", "exit_code")} if words else done.stderr
+    event = {"event": "error", "message": word, "exit_code": code}
+    assert (done.returncode, done.stdout, said) == (code, "", event if words else f"fftfilter: {word}\n")
+
+
+@needs_posix
+@pytest.mark.parametrize(("number", "word", "code"), ENDINGS)
+def test_a_file_that_a_signal_ends_is_said_to_be_ended(tmp_path, number, word, code):
+    words = command("--log", "json", "-", tmp_path / "out.pgm")
+    with Started(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as waiting:
+        waiting.stdin.write(b"P5")
+        waiting.stdin.flush()
+        while unread(waiting.stdin):
+            time.sleep(0.005)
+        waiting.send_signal(number)
+        assert waiting.wait(20) == code
+        file, error = map(json.loads, waiting.stderr.read().splitlines())
+    name = "KeyboardInterrupt" if number == signal.SIGINT else "TerminatedError"
+    assert (file["status"], file["error"], file["code"]) == ("failed", f"standard input: {word}", name)
+    assert (error["event"], error["message"], error["code"], error["exit_code"]) == ("error", word, name, code)
+    assert os.listdir(tmp_path) == []  # noqa: PTH208
 
 
 @pytest.mark.parametrize(("what", "out"), [("a.pgm", "out.pgm"), (".", "out")])

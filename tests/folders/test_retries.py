@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +18,8 @@ from click.testing import CliRunner
 
 from fftfilter.cli import cli
 from fftfilter.files import urls
-from tests.folders.helpers import names, pgm, process
+from tests.folders.helpers import command, names, pgm, process
+from tests.helpers import Started, needs_posix
 
 fsspec = pytest.importorskip("fsspec")
 from fsspec.implementations.memory import MemoryFileSystem  # noqa: E402
@@ -146,12 +150,67 @@ def test_a_web_server_that_fails_now_and_then_and_says_what_is_gone(tmp_path, mo
         code, said = run("--retries", 4, "--report", tmp_path / "r.jsonl", *given, f"{tmp_path}/out/")
         server.shutdown()
     urls.retries = 0
-    assert (code, said.count("410, message='Gone'"), names(tmp_path / "out")) == (1, 1, files[1:]), said
+    assert (code, said.count("410 Gone; check the URL"), names(tmp_path / "out")) == (1, 1, files[1:]), said
     assert [asked[name] for name in files] == [1, 2, 2, 2, 1]
     assert len(waits) == 3
     assert sorted(waits)[1:] == [7, urls.LONGEST_WAIT]
     lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
     assert sorted(line["input"] for line in lines) == given
+
+
+@pytest.fixture
+def bad_server():
+    """The address of a web server whose files are behind a failure, /500/, or never come, /never/; and who asked."""
+    pytest.importorskip("aiohttp")
+    asked = Counter()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            links = b"".join(b'<a href="%d.pgm">' % i for i in range(12)) if self.path.endswith("/") else b""
+            asked[self.path] += 1
+            if self.path.startswith("/never/") and not links:
+                time.sleep(60)
+            self.send_response(200 if links else 500, "Overloaded")
+            self.send_header("Content-Length", str(len(links)))
+            self.end_headers()
+            self.wfile.write(links)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads, server.block_on_close = True, False
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
+
+
+@needs_posix
+def test_processes_that_wait_for_a_server_hear_ctrl_c(tmp_path, bad_server):
+    """Twenty tries with longer and longer waits would take a quarter of an hour."""
+    place, asked = bad_server
+    words = command("--retries", 20, "--processes", 2, f"{place}/500/", tmp_path / "out")
+    with Started(words, stderr=subprocess.PIPE, text=True) as running:
+        while max(asked.values(), default=0) < 2:
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        said = running.communicate(timeout=60)[1]
+    assert (running.returncode, "0 of 12 files filtered" in said, "500 Overloaded; check" in said) == (130, True, True)
+
+
+@needs_posix
+def test_a_second_signal_does_not_wait_for_a_server(tmp_path, bad_server):
+    place, asked = bad_server
+    script = "from fftfilter import __main__, signals; signals.SECONDS_TO_END = 0.1; __main__.main()"
+    words = [sys.executable, "-c", script, "highpass", "--log", "json", f"{place}/never/", str(tmp_path / "out")]
+    with Started(words, stderr=subprocess.PIPE, text=True) as running:
+        while len(asked) < 2:
+            time.sleep(0.01)
+        for _ in range(2):
+            running.send_signal(signal.SIGTERM)
+            time.sleep(0.2)
+        said = [json.loads(line) for line in running.communicate(timeout=50)[1].splitlines()]
+    assert (running.returncode, said[-1]["event"], said[-1]["exit_code"]) == (143, "error", 143), said
 
 
 def test_files_that_are_damaged_do_not_end_a_run(tmp_path):
