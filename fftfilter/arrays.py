@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from .errors import MissingError, ParameterError, is_masked
+from .errors import MissingError, ParameterError, as_typed, is_masked
 from .output import rounding
 from .output.ramp import PIXELS, Gray, Stack, is_half
 
@@ -137,7 +137,7 @@ def white_of_input(white: float | None, dtype: np.dtype[Any]) -> float:
     # NumPy's float32 would warn beside the largest float64.
     given: Any = float(white) if isinstance(white, np.integer | np.floating) else white
     if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= sys.float_info.max:
-        raise ParameterError(f"white {white!r} is invalid: give a finite number above 0")
+        raise ParameterError(f"white {as_typed(white)} is invalid: give a finite number above 0")
     return float(given)
 
 

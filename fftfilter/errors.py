@@ -42,6 +42,11 @@ def code_of(error: BaseException) -> str:
     return ".".join(filter(None, (type(error).__name__, number)))
 
 
+def as_typed(value: object) -> str:
+    """Return a value as a user gives it: 3, and not 3.0; a text in quotes."""
+    return f"{value:.15g}" if isinstance(value, float) else repr(value)
+
+
 class FftfilterError(Exception):
     """Base of every error raised on purpose."""
 

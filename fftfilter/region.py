@@ -28,7 +28,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from . import images
-from .errors import ParameterError, check_unmasked
+from .errors import ParameterError, as_typed, check_unmasked
 from .files.messages import shown
 from .output.modes import ALL, Channels, check_colors
 
@@ -238,11 +238,13 @@ def region_of(
     """Return the region of options, None without any; raises ParameterError, and ReadError for a mask's file."""
     if region is None and protect is None:
         if feather is not None:
-            raise ParameterError(f"feather {feather!r} is for the border of a region: give region or protect, too")
+            raise ParameterError(
+                f"feather {as_typed(feather)} is for the border of a region: give region or protect, too"
+            )
         return None
     feather = FEATHER if feather is None else feather
     if isinstance(feather, bool) or not isinstance(feather, Real) or not 0 <= feather <= WIDEST:
-        raise ParameterError(f"feather {feather!r} is not a width: give pixels from 0 to {WIDEST}")
+        raise ParameterError(f"feather {as_typed(feather)} is not a width: give pixels from 0 to {WIDEST}")
     inside = None if region is None else area_of(region, "region")
     outside = None if protect is None else area_of(protect, "protect")
     return Region(inside, outside, float(feather))

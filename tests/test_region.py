@@ -439,7 +439,7 @@ REFUSED = {
     "in.txt": "in.txt: ",
     "0,0,2,2 --protect 0,0,9,9": "no pixel is left to filter: protect less, or give a larger region",
     "0,0,9,9 --feather nan": "feather nan is not a width",
-    "0,0,9,9 --feather -1": "feather -1.0 is not a width",
+    "0,0,9,9 --feather -1": "feather -1 is not a width",
     "0,0,9,9 --feather 1e9": "is not a width: give pixels from 0 to 1000",
     "0,0,9,9 --output magnitude": "need an output with the gray levels of the input",
     "0,0,9,9 --output signed": "need an output with the gray levels of the input",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import ParameterError
+from ..errors import ParameterError, as_typed
 from ..text import amount_text
 from .part import ALL, Part
 from .product import Transfer
@@ -158,7 +158,7 @@ def descreen(strength: float | None = None, keep_detail: float = 0.0) -> Transfe
     """
     kept = number(keep_detail)
     if not -50 <= kept <= 100:
-        raise ParameterError(f"keep_detail {keep_detail!r} is invalid: give a part in percent, from -50 to 100")
+        raise ParameterError(f"keep_detail {as_typed(keep_detail)} is invalid: give a part in percent, from -50 to 100")
     return Transfer((Descreen(USUAL_STRENGTH if strength is None else checked_strength(strength), kept),))
 
 
@@ -168,6 +168,6 @@ def checked_strength(given: Any) -> float:
     if not WEAKEST <= strength <= STRONGEST:
         shown = repr(given) if isinstance(given, str) else f"{min(strength, 1e300):g}"
         raise ParameterError(
-            f"strength {shown} is invalid: give {WEAKEST:g} dB, which noise hardly reaches, to {STRONGEST:g}"
+            f"strength {shown} is invalid: give {WEAKEST:g} to {STRONGEST:g} dB; noise rarely has {WEAKEST:g}"
         )
     return strength

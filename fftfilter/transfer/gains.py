@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import images
 from ..arrays import check_finite
-from ..errors import ParameterError, ReadError, check_unmasked
+from ..errors import ParameterError, ReadError, as_typed, check_unmasked
 from ..files import sources
 from .grid import Gain
 from .part import ALL, EVEN, Part, Ring, mirrored
@@ -224,7 +224,7 @@ def function(of: Callable[[NDArray[np.float64], NDArray[np.float64]], ArrayLike]
     if not callable(of):
         raise ParameterError(f"{of!r} is not a function: give one of fx and fy, such as lambda fx, fy: fx * fx < 0.01")
     if isinstance(largest, bool) or not 1 <= number(largest) < np.inf:
-        raise ParameterError(f"largest {largest!r} is invalid: give a bound of all gains, at least 1")
+        raise ParameterError(f"largest {as_typed(largest)} is invalid: give a bound of all gains, at least 1")
     made = Function(of, float(largest), is_complex=True)
     # Not at the highest frequencies, but at odd places between.
     f = (np.arange(1, 24) - 12) / 25
@@ -361,7 +361,7 @@ def imagej(
         raise ParameterError(f"suppress {suppress!r} is unknown: choose {', '.join(SUPPRESSED)}")
     percent = number(tolerance)
     if not 0 <= percent <= 100:
-        raise ParameterError(f"tolerance {tolerance!r} is out of range: give a percentage from 0 to 100")
+        raise ParameterError(f"tolerance {as_typed(tolerance)} is out of range: give a percentage from 0 to 100")
     none = str(small).strip() in ("0", "0.0", "0px")
     low = None if none else Radius.parse(small, "small", bare="px")
     return Transfer((ImageJBand(Radius.parse(large, "large", bare="px"), low, suppress, percent),))

@@ -15,7 +15,7 @@ from itertools import chain
 from math import inf, prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from ..errors import ParameterError
+from ..errors import ParameterError, as_typed
 from ..text import Angle
 from .part import Part, Ridge, Ring
 from .units import PixelLike, Radius, number, one_if_square, parse_pixel_size
@@ -332,7 +332,9 @@ def checked_depth(given: object) -> float:
     """Return decibels; raises ParameterError for what is no number above 0."""
     decibels = number(given)
     if isinstance(given, bool) or not 0 < decibels < inf:
-        raise ParameterError(f"depth {given!r} is invalid: give decibels above 0, such as 6, which halves, or 20")
+        raise ParameterError(
+            f"depth {as_typed(given)} is invalid: give decibels above 0, such as 6, which halves, or 20"
+        )
     return decibels
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from ..errors import ParameterError, check_option
+from ..errors import ParameterError, as_typed, check_option
 from ..text import amount_text
 from .fitted import AUTO
 from .grid import Cutoff, Gain
@@ -319,7 +319,7 @@ def stripes(
     degrees: float | Literal["auto"] = "auto" if angle == AUTO else number(angle)
     if isinstance(degrees, float) and not math.isfinite(degrees):
         raise ParameterError(
-            f"angle {angle!r} is not a number of degrees: give 0 for horizontal stripes, 33.5, or auto"
+            f"angle {as_typed(angle)} is not a number of degrees: give 0 for horizontal stripes, 33.5, or auto"
         )
     if waves and (degrees != AUTO or width is not None or spare is not None):
         raise ParameterError("waves are found along rows and columns: give the angle auto, without width and spare")

@@ -108,7 +108,7 @@ def test_a_preview_says_what_is_filtered(run, tmp_path, rgba):  # noqa: ARG001  
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["highpass", "--depth", "0"], "depth 0.0 is invalid: give decibels above 0, such as 6, which halves, or 20"),
+        (["highpass", "--depth", "0"], "depth 0 is invalid: give decibels above 0, such as 6, which halves, or 20"),
         (["highpass", "--depth", "nan"], "depth nan is invalid: give decibels above 0"),
         (["highpass", "--depth", "deep"], "'deep' is not a valid float"),
         (["highpass", "--channels", "chroma"], "output magnitude has other gray levels: choose output keep or real"),

@@ -402,7 +402,7 @@ def test_a_connection_that_asks_for_nothing_ends(visit, tmp_path, camera, monkey
         ("input?file=README.md", "this is not a picture of the folder"),
         ("spectrum?channel=1", "channel 1 is not one of 1, counted from 0"),
         ("peaks?strength=nan", 'strength "nan" is not a number'),
-        ("peaks?strength=3", "strength 3 is invalid: give 10 dB, which noise hardly reaches, to 300"),
+        ("peaks?strength=3", "strength 3 is invalid: give 10 to 300 dB; noise rarely has 10"),
         (
             "number?text=8&unit=um",
             "8um needs the size of a pixel: give a pixel size, such as 65nm, or a number with px, cyc or %",
