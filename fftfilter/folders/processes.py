@@ -154,7 +154,7 @@ class Processes(Workers):
         """Kill the processes: all their files are written, or the user wants no more."""
         self._end()
 
-    def _start(self, count: int) -> _Executor:
+    def _start(self, count: int, tries: int = 3) -> _Executor:
         """Return an executor of so many processes, started if it is not there."""
         if self._started and self._started.count == count:
             return self._started
@@ -169,6 +169,9 @@ class Processes(Workers):
         # EOFError if the forkserver dies meanwhile, RuntimeError if no further thread can be started.
         except (EOFError, OSError, ImportError, RuntimeError) as error:
             self._end()
+            if isinstance(error, EOFError | ConnectionError) and tries > 1:  # another forkserver takes its place
+                time.sleep(0.1)
+                return self._start(count, tries - 1)
             cause = (getattr(error, "strerror", None) or str(error)).lower()
             raise ProcessError(f"{sys.executable}: cannot start processes: {cause}; give --processes 1") from error
         return self._started

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from multiprocessing import forkserver
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,11 +26,11 @@ from fftfilter.errors import ParameterError, ProcessError
 from fftfilter.folders import processes
 from fftfilter.folders.jobs import DeviceLostError, Job, Settings, Survey
 from fftfilter.folders.pool import Pool
-from fftfilter.folders.processes import WantedWorkers, choose_workers, described, started
+from fftfilter.folders.processes import WantedWorkers, choose_workers, described, start_forkserver, started
 from fftfilter.work.recipe import Recipe
 from tests.files.helpers import environment
 from tests.folders.helpers import command, here, names, pgm, process, same, workers
-from tests.helpers import Started, needs_pocl_wheel
+from tests.helpers import Started, needs_pocl_wheel, needs_posix
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds its child processes in /proc")
 
@@ -200,6 +201,18 @@ def test_where_few_files_may_be_open_a_line_says_so_and_nothing_is_half_written(
         assert done.returncode in (0, 1, 3), done.stderr
         assert (done.returncode == 0) == (done.stderr == "") == (out.exists() and names(out) == names(given))
         assert not out.exists() or not [name for name in names(out) if name.startswith(".")]
+
+
+@needs_posix
+def test_a_forkserver_that_is_killed_is_started_again():
+    """Before it has forked a process, and after that."""
+    recipe = Settings(Recipe(transfer.highpass()))
+    for _ in range(2):
+        start_forkserver()
+        os.kill(forkserver._forkserver._forkserver_pid, signal.SIGKILL)
+        with started(WantedWorkers([None] * 2, 2, 1)) as executors:
+            assert list(Pool(executors, 1, 0.0, []).run(iter(()), recipe)) == []
+            assert executors[0].submit(os.getpid).result() != os.getpid()
 
 
 def start_none(monkeypatch, error):
