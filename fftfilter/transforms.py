@@ -68,13 +68,34 @@ class Options(TypedDict, total=False):
     radix: int
 
 
+HELP = {
+    "a": "Numbers, along one axis or more; real ones take half the time of complex ones.",
+    "n": "The length along the axis, cut or padded with zeros; by default the array's.",
+    "axis": "The axis that is transformed.",
+    "s": "The length along each axis, likewise.",
+    "axes": "The axes that are transformed.",
+    "norm": 'Which direction is divided by n: "backward", the default, "forward", or both by its root, "ortho".',
+    "out": "An array that takes the result.",
+    "algorithm": '"fused", the fast one and the default; or one of ``fftfilter engines``, a way of the papers.',
+    "device": "As that of :class:`fftfilter.Filter`.",
+    "precision": '"single"; or "double", by "numpy" or an algorithm of the papers, by default "book".',
+    "options": "Those of an algorithm, such as ``radix=8`` of stockham.",
+}
+
+
 def _spelled_out(transform: Made) -> Made:
-    """Show the options of every transform in a signature; type checkers have them from ``**how``."""
+    """Show the options of every transform in its help; type checkers have them from ``**how``."""
     shown = inspect.signature(transform)
     *own, rest = shown.parameters.values()
-    every = {"algorithm": None, "device": None, "precision": "single"}
-    own += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual) for name, usual in every.items()]
-    transform.__signature__ = shown.replace(parameters=[*own, rest.replace(name="options", annotation="Option")])  # type: ignore[attr-defined]
+    for name, usual in {"algorithm": None, "device": None, "precision": "single"}.items():
+        kind = Options.__annotations__[name].__forward_arg__
+        own.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual, annotation=kind))
+    own.append(rest.replace(name="options", annotation="Option"))
+    transform.__signature__ = shown.replace(parameters=own)  # type: ignore[attr-defined]
+    said, examples = (inspect.getdoc(transform) or "").split("\n\nExamples:\n")
+    lines = "\n".join(f"    {each.name}: {HELP[each.name]}" for each in own)
+    raises = "ParameterError: For what has no transform.\n    DeviceError: Without a usable device."
+    transform.__doc__ = f"{said}\n\nArgs:\n{lines}\n\nRaises:\n    {raises}\n\nExamples:\n{examples}"
     return transform
 
 
@@ -84,13 +105,13 @@ def fft(
 ) -> Complex:
     """Return the transform along an axis, of any length, as ``numpy.fft.fft`` does.
 
-    ``n``, ``axis``, ``norm`` and ``out`` are NumPy's. The result is complex64, complex128 in double precision.
-    ``algorithm`` is "fused", the fast one and the default, or one of ``fftfilter engines`` for the papers' way, with
-    options of its own (``radix=8`` for stockham). Only the papers' have a ``precision`` of double, by default book's,
-    and so has "numpy", which does without OpenCL. ``device`` is chosen as in :class:`fftfilter.Filter`. Raises
-    ParameterError for what has no transform, DeviceError without a usable device.
+    The result is complex64, complex128 in double precision.
 
-        spectrum = fftfilter.fft(signal)
+    Examples:
+        >>> signal = np.array([1, 2, 3, 4])
+        >>> fftfilter.fft(signal)
+        array([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j], dtype=complex64)
+
     """
     return Engine(**how).transformed(a, lengths_of(n), (axis,), norm, out=out)
 
@@ -99,7 +120,13 @@ def fft(
 def ifft(
     a: ArrayLike, n: int | None = None, axis: int = -1, norm: Norm = None, out: Out = None, **how: Unpack[Options]
 ) -> Complex:
-    """Return the inverse transform along an axis, as ``numpy.fft.ifft`` does; see :func:`fft`."""
+    """Return the inverse transform along an axis, as ``numpy.fft.ifft`` does; see :func:`fft`.
+
+    Examples:
+        >>> fftfilter.ifft([4, 0, 0, 0]).real
+        array([1., 1., 1., 1.], dtype=float32)
+
+    """
     return Engine(**how).transformed(a, lengths_of(n), (axis,), norm, out=out, inverse=True)
 
 
@@ -107,10 +134,13 @@ def ifft(
 def fft2(
     a: ArrayLike, s: Lengths = None, axes: Axes = (-2, -1), norm: Norm = None, out: Out = None, **how: Unpack[Options]
 ) -> Complex:
-    """Return the transform over the last two axes, as ``numpy.fft.fft2`` does; see :func:`fft` for the rest.
+    """Return the transform over the last two axes, as ``numpy.fft.fft2`` does, of an image or a stack.
 
-    ``a`` is ``(height, width)`` or a stack ``(..., height, width)``, real or complex; real ones take half the time.
-    ``s`` and ``axes`` are NumPy's.
+    Examples:
+        >>> spectrum = fftfilter.fft2(image)
+        >>> spectrum.shape, spectrum.dtype
+        ((160, 200), dtype('complex64'))
+
     """
     return Engine(**how).transformed(a, s, axes, norm, out=out)
 
@@ -119,7 +149,13 @@ def fft2(
 def ifft2(
     a: ArrayLike, s: Lengths = None, axes: Axes = (-2, -1), norm: Norm = None, out: Out = None, **how: Unpack[Options]
 ) -> Complex:
-    """Return the inverse transform over the last two axes, as ``numpy.fft.ifft2`` does; see :func:`fft2`."""
+    """Return the inverse transform over the last two axes, as ``numpy.fft.ifft2`` does; see :func:`fft2`.
+
+    Examples:
+        >>> np.allclose(fftfilter.ifft2(fftfilter.fft2(image)), image, atol=0.01)
+        True
+
+    """
     return Engine(**how).transformed(a, s, axes, norm, out=out, inverse=True)
 
 
@@ -130,6 +166,11 @@ def rfft2(
     """Return the half of a real array's transform that says it all, as ``numpy.fft.rfft2`` does; see :func:`fft2`.
 
     The result is ``(..., height, width // 2 + 1)``.
+
+    Examples:
+        >>> fftfilter.rfft2(image).shape
+        (160, 101)
+
     """
     return Engine(**how).transformed(a, s, axes, norm, out=out, half="made")
 
@@ -142,6 +183,12 @@ def irfft2(
 
     The result is float32, float64 in double precision. Its width is even, 2 less than twice that of the spectrum; an
     odd one has to be given in ``s``.
+
+    Examples:
+        >>> again = fftfilter.irfft2(fftfilter.rfft2(image))
+        >>> again.shape, again.dtype
+        ((160, 200), dtype('float32'))
+
     """
     return Engine(**how).transformed(a, s, axes, norm, out=out, inverse=True, half="given")
 
@@ -152,7 +199,11 @@ def fftn(
 ) -> Complex:
     """Return the transform over axes, by default all, as ``numpy.fft.fftn`` does; see :func:`fft2`.
 
-    spectrum = fftfilter.fftn(volume)  # (depth, height, width), complex64
+    Examples:
+        >>> volume = np.stack([image[:32, :32]] * 4)  # (depth, height, width)
+        >>> fftfilter.fftn(volume).shape
+        (4, 32, 32)
+
     """
     return Engine(**how).transformed(a, s, axes, norm, out=out)
 
@@ -161,7 +212,13 @@ def fftn(
 def ifftn(
     a: ArrayLike, s: Lengths = None, axes: Axes = None, norm: Norm = None, out: Out = None, **how: Unpack[Options]
 ) -> Complex:
-    """Return the inverse transform over axes, by default all, as ``numpy.fft.ifftn`` does; see :func:`fftn`."""
+    """Return the inverse transform over axes, by default all, as ``numpy.fft.ifftn`` does; see :func:`fftn`.
+
+    Examples:
+        >>> fftfilter.ifftn(fftfilter.fftn(image)).shape
+        (160, 200)
+
+    """
     return Engine(**how).transformed(a, s, axes, norm, out=out, inverse=True)
 
 
@@ -172,6 +229,11 @@ def rfftn(
     """Return the half of a real array's transform that says it all, as ``numpy.fft.rfftn`` does; see :func:`fftn`.
 
     Of the last axis, frequencies from 0 to half its length are left.
+
+    Examples:
+        >>> fftfilter.rfftn(np.ones((4, 6, 8))).shape
+        (4, 6, 5)
+
     """
     return Engine(**how).transformed(a, s, axes, norm, out=out, half="made")
 
@@ -180,7 +242,13 @@ def rfftn(
 def irfftn(
     a: ArrayLike, s: Lengths = None, axes: Axes = None, norm: Norm = None, out: Out = None, **how: Unpack[Options]
 ) -> Real:
-    """Return the real array of half a spectrum, as ``numpy.fft.irfftn`` does; see :func:`rfftn` and :func:`irfft2`."""
+    """Return the real array of half a spectrum, as ``numpy.fft.irfftn`` does; see :func:`rfftn` and :func:`irfft2`.
+
+    Examples:
+        >>> fftfilter.irfftn(np.ones((4, 6, 5))).shape
+        (4, 6, 8)
+
+    """
     return Engine(**how).transformed(a, s, axes, norm, out=out, inverse=True, half="given")
 
 

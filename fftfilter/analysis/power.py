@@ -186,15 +186,25 @@ def power_spectrum(
 ) -> PowerSpectrum:
     """Return the mean power of an image ``(height, width)`` without its mean, by frequency or by angle.
 
-    Rings are one cycle across the shorter side wide. ``window`` "hann" fades the borders out, which otherwise leave a
-    cross in the spectrum. ``pixel_size`` has the width and height of a pixel, in the unit that frequencies are to be
-    per. Of a stack, or with ``channel_axis`` of the channels of a picture, the mean of all is returned. Missing pixels,
-    which are NaN, masked, or ``missing``, are filled as for filters. Large images are transformed on ``device``. Raises
-    ParameterError for an array that is no image, or other values.
+    Rings are one cycle across the shorter side wide.
 
-    >>> frequency, power, frequencies = fftfilter.power_spectrum(image, window="hann")
-    >>> round(1 / float(frequency[0]))  # the longest period, in pixels
-    160
+    Args:
+        image: Real numbers (height, width), or a stack (count, height, width), whose mean power is returned.
+        by: "frequency", or "angle".
+        window: "hann" fades the borders out, which otherwise leave a cross in the spectrum; or "none".
+        pixel_size: The width and height of a pixel, in the unit that frequencies are to be per.
+        channel_axis: The axis of a picture's channels, whose mean power is returned; None for none.
+        missing: True for pixels that are filled as for filters; so are NaN and masked ones.
+        device: Where large images are transformed.
+
+    Raises:
+        ParameterError: For an array that is not an image, or an invalid value.
+
+    Examples:
+        >>> frequency, power, frequencies = fftfilter.power_spectrum(image, window="hann")
+        >>> round(1 / float(frequency[0]))  # the longest period, in pixels
+        160
+
     """
     check_option("by", by, BY)
     check_option("window", window, WINDOWS)

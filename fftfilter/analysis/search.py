@@ -61,18 +61,22 @@ def find_peaks(
     """Return the periodic structures of an image ``(height, width)``, the strongest first.
 
     These are waves of at least five periods that go through all or most of the image: screens of prints, moire, hum,
-    patterns of a sensor. Their power has to exceed that of the frequencies around them by ``strength`` in dB. With
-    ``channel_axis`` the array is a picture with channels, which are searched one by one; without it, an array ``(count,
-    height, width)`` is a stack, whose mean power is searched.
+    patterns of a sensor. Frequencies are refined below a bin: those of strong waves to a hundredth of it. A wave of
+    less than a fifth of a gray level is left out. Missing pixels, which are NaN or masked, are filled as for filters.
 
-    ``white`` is of use for values far from it: by default it is the largest of an integer type, 1 for floats.
+    Args:
+        image: Real numbers (height, width), or a stack (count, height, width), whose mean power is searched.
+        channel_axis: The axis of a picture's channels, which are searched one by one; None for none.
+        strength: By how many dB the power of a wave has to exceed that of the frequencies around it.
+        white: The image's white, by default the largest of an integer type, 1 for floats.
+        ignore: Pixels that are filled, too, as a ``region`` of :class:`fftfilter.Filter`.
 
-    Frequencies are refined below a bin: those of strong waves to a hundredth of it. A wave of less than a fifth of
-    a gray level is left out. Missing pixels, which are NaN or masked, are filled as for filters, and so are those to
-    ``ignore``, a rectangle or a mask as for a ``region`` of :class:`fftfilter.Filter`. Raises ParameterError
-    for an array that is not an image, or has fewer than 32 pixels a side.
+    Raises:
+        ParameterError: For an array that is not an image, or has fewer than 32 pixels a side.
 
-    >>> periods = [peak.period_px for peak in fftfilter.find_peaks(image)]
+    Examples:
+        >>> periods = [peak.period_px for peak in fftfilter.find_peaks(image)]
+
     """
     planes, holes = split(image, None, None if np.ndim(image) == 2 else channel_axis)
     if getattr(image, "dtype", None) == np.bool_:

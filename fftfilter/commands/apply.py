@@ -180,14 +180,23 @@ def load_filter(
 ) -> Filter:
     """Return the filter that the file of a recipe describes, on a device; ``transfer`` of it is its transfer function.
 
-    ``pixel_size`` is for physical radii without one. ``fetch_masks`` allows it to name masks by URLs, which are
-    fetched. Raises ReadError, DeviceError without a usable device, and ParameterError, also for a recipe that a filter
-    of arrays cannot follow, as it has one range for several, or missing pixels.
+    Args:
+        file: The name of the file of a recipe, or of a picture with one.
+        device: As that of :class:`fftfilter.Filter`.
+        pixel_size: The side of a pixel, for physical radii of a recipe without one.
+        fetch_masks: Whether masks that are named by URLs are fetched.
 
-    >>> fftfilter.save_filter(H.lowpass("8px"), "soft.json")
-    >>> soft = fftfilter.load_filter("soft.json")
-    >>> soft
-    Filter(H.lowpass('8px'))
+    Raises:
+        ReadError: For a file that cannot be read.
+        ParameterError: For one that is no recipe, or is for files alone: with missing pixels, or one range for several.
+        DeviceError: Without a usable device.
+
+    Examples:
+        >>> fftfilter.save_filter(H.lowpass("8px"), "soft.json")
+        >>> soft = fftfilter.load_filter("soft.json")
+        >>> soft
+        Filter(H.lowpass('8px'))
+
     """
     recipe = options_of(read(file, fetches=fetch_masks), file).recipe
     if further := _for_files(recipe):

@@ -427,13 +427,15 @@ def _dry_run(run: FolderRun, devices: list[str | None], options: CommandOptions)
     """Print one line per file, then the device and the most memory that a picture takes on it."""
     from ..folders.report import dry_run
 
-    code = 0
+    code, began = 0, time.monotonic()
     for step in dry_run(run, devices, options.cluster, quiet=options.quiet):
         if isinstance(step, str):
             click.echo(step)
         else:
             code = max(code, step.exit_code)
             remark(step)
+    values = {each: run.counts[each] for each in ("planned", "skipped", "failed")}
+    tell("end", run=run.log.run, files=run.found.files, **values, seconds=round(time.monotonic() - began, 3))
     for line in () if options.quiet else (f"{run.found.files} files", *_left_out(run.found)):
         click.echo(line)
     return code

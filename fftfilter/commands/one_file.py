@@ -54,7 +54,8 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
     is_open = options.recipe.is_open(options.device) and not (options.profile or options.save_stages)
     options.asked = options.device
     options.device = device_for(options.device, options.recipe, size, verbose=options.verbose)
-    options.check_for_file(source, target)
+    if not math.isnan(size):
+        options.check_for_file(source, target)
     options.recipe = options.recipe.fitting(source, target)
     tell_of_compiling(quiet=options.quiet)
     _check(source, target, options)
@@ -68,7 +69,7 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
         if options.report:
             refuse_inputs(options.report, [sources.identity(source), *masks])
     with reported as outcome, system.at_most(options.memory):
-        outcome.bytes = None if math.isinf(size) else int(size)
+        outcome.bytes = int(size) if math.isfinite(size) else None
         too_large = ""
         try:
             if options.cluster:
@@ -234,12 +235,14 @@ def _way(opened: Opened, target: str, options: CommandOptions) -> str:
 
 
 def _bytes_of(source: str, options: CommandOptions) -> float:
-    """Return how many bytes there are to filter, as many as can be where that is unknown."""
+    """Return how many bytes there are to filter, as many as can be where that is unknown; NaN for no file."""
+    if source == "-" or is_url(source):
+        return math.inf
     with suppress(OSError):  # reading says why
-        if not (source == "-" or is_url(source) or options.profile or options.save_stages):
-            status = os.stat(source)  # noqa: PTH116
-            return status.st_size if stat.S_ISREG(status.st_mode) else math.inf
-    return math.inf
+        status = os.stat(source)  # noqa: PTH116
+        is_known = stat.S_ISREG(status.st_mode) and not (options.profile or options.save_stages)
+        return status.st_size if is_known else math.inf
+    return math.nan
 
 
 def _check(source: str, target: str, options: CommandOptions) -> None:

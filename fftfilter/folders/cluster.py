@@ -231,12 +231,15 @@ def _client(address: str, security: Security | None) -> Client:
     from distributed import Client
     from distributed.versions import VersionMismatchWarning
 
+    client = Client.__new__(Client)
     try:
         with warnings.catch_warnings():
             # A table of many lines; versions that do not fit are reported when a chunk fails.
             warnings.simplefilter("ignore", category=VersionMismatchWarning)
-            return Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False, security=security)
+            client.__init__(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False, security=security)
+        return client
     except (OSError, ValueError) as error:
+        client.status = "closed"  # else it tries for 20 s more to end a connection that it has not
         raise DeviceError(
             f"{address}: no Dask scheduler answers; check the address, or start one with 'dask scheduler'"
         ) from error

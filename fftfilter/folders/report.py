@@ -220,12 +220,14 @@ def dry_run(
                 digest = digest_of(job.source, sources.content(job.source)) if job.done_from else ""
             except FftfilterError as error:
                 run.log.add(outcome.fail(error), run.settings)
+                run.counts[outcome.status] += 1
                 yield error
                 continue
             if digest and digest == job.done_from:
                 outcome.status = "skipped"
             outcome.pages, outcome.shape = size.pages, (size.channels, size.height, size.width)
             run.log.add(outcome, run.settings)
+            run.counts[outcome.status] += 1
             line = f"{job}: {memory.described(memory.Pixels.of_size(size), run.recipe.how_much(job.target))}"
             if largest:
                 needed = need((size.channels, size.height, size.width))

@@ -262,20 +262,30 @@ def filter_large(
 ) -> None:
     """Filter an array that does not fit into memory into another one, some rows at a time.
 
-    ``source`` and ``target`` are ``(height, width)``, or ``(channels, height, width)`` with one scale for all channels,
-    and have slices: arrays of NumPy, ``numpy.memmap`` among them, zarr and h5py; ``source`` may be one of Dask.
-    ``target`` may not be ``source``. What becomes of the values is as for :class:`Filter`, with the type of ``target``:
-    uint8, uint16 or float32.
+    Args:
+        source: An array (height, width), or (channels, height, width) with one scale, that has slices: of NumPy,
+            ``numpy.memmap`` among them, zarr, h5py or Dask.
+        target: Another one, of uint8, uint16 or float32, with slices that can be set.
+        transfer: One of the functions of ``fftfilter.transfer``, or a product of them.
+        output: As that of :class:`Filter`.
+        scale: Likewise.
+        edges: Likewise.
+        precision: "single" or "double".
+        memory: How many bytes may be taken, such as "2GB"; by default what is free.
+        scratch: The folder for a temporary file, if one is needed; by default the system's.
+        white: The value that is white, by default the largest of the type, 1 for floats.
 
-    ``memory`` is how many bytes may be taken, such as "2GB", by default what is free; ``scratch`` the folder for a
-    temporary file, if one is needed, by default the system's. ``white`` is the value that is white, by default the
-    largest of the type, 1 for floats. Raises ParameterError, TooLargeError if no strip fits, and WriteError if the
-    disk is full.
+    Raises:
+        ParameterError: For an invalid value.
+        TooLargeError: If no strip fits.
+        WriteError: If the disk is full.
 
-    >>> np.save("field.npy", image)
-    >>> field = np.load("field.npy", mmap_mode="r")
-    >>> flat = np.lib.format.open_memmap("flat.npy", "w+", field.dtype, field.shape)
-    >>> fftfilter.filter_large(field, flat, H.highpass("200px", shape="gaussian"), memory="2GB")
+    Examples:
+        >>> np.save("field.npy", image)
+        >>> field = np.load("field.npy", mmap_mode="r")
+        >>> flat = np.lib.format.open_memmap("flat.npy", "w+", field.dtype, field.shape)
+        >>> fftfilter.filter_large(field, flat, H.highpass("200px", shape="gaussian"), memory="2GB")
+
     """
     from ..filters import check_transfer
 

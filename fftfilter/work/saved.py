@@ -185,9 +185,17 @@ def _command_of(method: str, parts: list[list[str]], options: dict[str, Any], us
 def save_filter(filter_: Filter | Transfer, file: FileName) -> None:
     """Write a filter, or a transfer function, into the file of a recipe, for ``fftfilter apply`` and ``load_filter``.
 
-    >>> fftfilter.save_filter(fftfilter.Filter(H.lowpass("8px"), output="real"), "soft.json")
+    Args:
+        filter_: A filter; or a transfer function, with Python's defaults.
+        file: The name of the file, or a URL.
 
-    Raises ParameterError for a mask that was read from no file, and WriteError.
+    Raises:
+        ParameterError: For a mask that was read from no file.
+        WriteError: For a file that cannot be written.
+
+    Examples:
+        >>> fftfilter.save_filter(fftfilter.Filter(H.lowpass("8px"), output="real"), "soft.json")
+
     """
     from ..analysis.search import AutoNotches
     from ..filters.description import DEFAULTS

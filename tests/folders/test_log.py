@@ -137,6 +137,14 @@ def test_a_dry_run_writes_a_report_of_what_would_be_done(tmp_path, what, out):
     assert not list(tmp_path.glob("out*"))
 
 
+def test_a_dry_run_of_a_folder_ends_as_a_run(tmp_path):
+    pgm(tmp_path / "in/a.pgm")
+    pgm(tmp_path / "in/b.pgm").write_bytes(b"P5 ")
+    code, events = run("-n", tmp_path / "in", tmp_path / "out")
+    assert (code, [each["event"] for each in events]) == (1, ["start", "file", "file", "message", "end"])
+    assert [events[-1][name] for name in ("files", "planned", "skipped", "failed")] == [2, 1, 0, 1]
+
+
 def test_a_resumed_run_goes_on_in_the_report_and_says_which_run_it_is(tmp_path):
     report = tmp_path / "r.jsonl"
     pgm(tmp_path / "in/a.pgm")

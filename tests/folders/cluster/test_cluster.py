@@ -451,6 +451,17 @@ def test_arrays_are_filtered_by_the_workers(address, rng):
     assert (got == [fftfilter.highpass(image, 4, **COMMAND) for image in stack]).all()
 
 
+@pytest.mark.parametrize("address", ["tcp://no.host.invalid:8786", "tcp://127.0.0.1:1"])
+def test_a_scheduler_that_is_not_there_is_one_line_also_at_the_end_of_the_process(tmp_path, given, address):
+    script = (
+        "from fftfilter import __main__; from fftfilter.folders import cluster\n"
+        "cluster._SECONDS_TO_CONNECT = 0.2; __main__.main()"
+    )
+    words = [sys.executable, "-c", script, "highpass", "-r", "--cluster", address, str(given), str(tmp_path / "out")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("\n"), "no Dask scheduler answers" in done.stderr) == (3, 1, True)
+
+
 def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeypatch):
     out = tmp_path / "out"
     for options in (["--cluster", "here"], ["--cluster", "tcp://"], ["--cluster", address, "--device", "0,1"]):
