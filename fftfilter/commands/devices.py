@@ -32,7 +32,7 @@ BYTES = ("local memory", "global memory", "largest allocation")
     "checked",
     is_flag=False,
     flag_value="",
-    help="Compare every engine and form with the reference, on a device or the one taken. Takes minutes.",
+    help="Compare every engine and form with the reference, on DEVICE or the one that is taken. Takes minutes.",
 )
 @GroupedOption("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @trace_option

@@ -254,16 +254,16 @@ def output_options(default: Output, edges: Edges) -> list[shared.GroupedOption]:
         default=default,
         everyday=True,
         help=f"{brief} or {REMOVED} (what keep takes away). The largest value of magnitude is white; signed has both "
-        f"signs; keep has the mean of IN. real is for .tif, .npy, .pfm and .fits, where {REMOVED} has values, too; "
-        "elsewhere it is signed. In Python the default is keep, and mirror for --edges.",
+        f"signs; keep has the mean of IN. real is for .tif, .npy, .pfm and .fits; {REMOVED} is real there, and "
+        "signed elsewhere. In Python the default is keep, and mirror for --edges.",
     )
     edges_option = shared.result_option(
         "--edges",
         type=click.Choice(EDGES),
         default=edges,
         everyday=True,
-        help="wrap, or mirror: no border shows on the other side. Beyond the borders lies the picture again, or its "
-        "mirror image.",
+        help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, so that no border shows "
+        "on the other side.",
     )
     return [output_option, edges_option, channels_option, scale_option]
 

@@ -67,7 +67,7 @@ folder_options = [
         type=click.Choice(["digest", "fast"]),
         everyday=True,
         help="Resume a run: skip files that are done. Their outputs were made from the same bytes with the same "
-        "settings; =fast does not read them: their size and time, or ETag, have to be the same.",
+        "settings; =fast compares only size and time, or ETag.",
     ),
     folder_option(
         "--state DIR",
@@ -78,7 +78,7 @@ folder_options = [
     folder_option(
         "--retries N",
         type=click.IntRange(0, 100),
-        help="Try again what fails behind a URL, or whose worker has died, N times, ever later.",
+        help="Try N times again if a URL fails or a worker dies, after longer and longer waits.",
     ),
     folder_option("--fail-fast", is_flag=True, help="Start no more files after one has failed."),
     folder_option("-n", "--dry-run", only="", is_flag=True, help="List what would be done, but do nothing."),

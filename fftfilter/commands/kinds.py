@@ -204,7 +204,7 @@ PEAK = "FX,FY[,WIDTH]"
     "--in-channels N[,N]...", help="Remove each --at from these color channels alone, counted from 0.  [default: all]"
 )
 @filter_option("--mirrored", is_flag=True, help="Also remove the mirror image of each --at, FX,-FY.")
-@filter_option("--is-wave", is_flag=True, help="Subtract the wave of each --at, its exact frequency, before the notch.")
+@filter_option("--is-wave", is_flag=True, help="First subtract the wave of exactly the frequency of --at.")
 def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfer:
     """Remove waves, such as a printer's screen. Give them with --at, or let --auto find them."""
     parts, channels = at.split(",", 2), None
@@ -231,8 +231,8 @@ def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfe
     "--angle DEG",
     multiple=True,
     everyday=True,
-    help="The direction of the stripes in degrees, counterclockwise; --auto finds it. 0 is horizontal. auto, or --auto "
-    "without an angle, finds the stripes of each picture, and leaves one that has none as it is. May be repeated.",
+    help="The direction of the stripes in degrees, counterclockwise; 0 is horizontal. auto, or --auto without an "
+    "angle, finds the stripes of each picture; one without any stays as it is. May be repeated.",
 )
 @filter_option(
     "--width W",
@@ -310,7 +310,7 @@ def wiener(noise: str) -> Transfer:
 @filter_option(
     "--keep-detail PERCENT",
     type=float,
-    default=0.0,
+    default=0,
     everyday=True,
     help="The detail that stays of what is smoothed away, -50 to 100. 100 removes only the waves of the screen; below "
     "0 the picture is smoother.",

@@ -56,9 +56,9 @@ def handle_file(source: str, target: str, options: CommandOptions) -> None:
     options.device = device_for(options.device, options.recipe, size, verbose=options.verbose)
     if not math.isnan(size):
         options.check_for_file(source, target)
-    options.recipe = options.recipe.fitting(source, target)
+        options.recipe = options.recipe.fitting(source, target)
+        _check(source, target, options)
     tell_of_compiling(quiet=options.quiet)
-    _check(source, target, options)
     remove_leftovers_beside(target)
     masks = [*map(sources.identity, options.masks)]
     reported: Any = nullcontext(SimpleNamespace())

@@ -166,8 +166,8 @@ trace_option = GroupedOption(
 ignore_option = filter_option(
     "--ignore MASK|X,Y,W,H",
     group="Automatic",
-    help="Stars, particles or text, by a mask that is not 0 there, or a rectangle. Waves, stripes, noise and the "
-    "background of a high-pass are found in the other pixels, and taken from all.",
+    help="Where nothing is looked for, such as stars, particles or text: a mask that is not 0 there, or a rectangle. "
+    "Waves, stripes, noise and the background of a high-pass are found in the other pixels, and removed from all.",
 )
 engine_option = of_device(
     "--engine NAME",

@@ -41,7 +41,7 @@ MOST_OF_FLOATS, MOST_OF_8_BITS = 2.0, 511.5
     kept=False,
     everyday=True,
     help="Write the power by frequency as a table: frequency and period, mean power without the picture's mean, and "
-    "number of frequencies and pictures; with the size of a pixel in cycles per meter, too. The power is in the square "
+    "number of frequencies and pictures; if the size of a pixel is known, in meters, too. The power is in the square "
     "of the file's values: that of noise is its variance. Without OUT, IN may be a folder or have several pages, and "
     "the power is the mean of all.",
 )
@@ -55,8 +55,8 @@ MOST_OF_FLOATS, MOST_OF_8_BITS = 2.0, 511.5
     "--invert",
     kept=False,
     is_flag=True,
-    help="Write the picture of a spectrum that --complex has written, changed or not. Whole numbers are again such; "
-    "other values are rounded and clipped where OUT has no floats.",
+    help="Write the picture of a spectrum that --complex has written, changed or not. Where OUT has no floats, "
+    "values are rounded and clipped.",
 )
 @shared.result_option(
     "--by", type=click.Choice(["frequency", "angle"]), default="frequency", help="The rows of the table."
