@@ -35,7 +35,7 @@ LEAST_OF_PATTERNS = 0.5
 def without_content(peaks: Sequence[Peak], mean: Spectrum) -> list[Peak]:
     """Return the peaks that are faults, not a part of what the picture shows."""
     everything = [one for group in peaks for one in group.all()]
-    if is_print(everything, mean):
+    if screens(everything, mean):  # a print, whose waves go with their harmonics
         return list(peaks)
     found: list[Floats] = []
     for one, other in right_angles(everything, LEAST_OF_PATTERNS):
@@ -106,11 +106,6 @@ DRAWN = (
     (((2, 1), (1, 2), (2, -1), (1, -2)), 0.18),
     (((3, 0), (0, 3), (3, 2), (2, 3), (3, -2), (2, -3)), 0.012),
 )
-
-
-def is_print(peaks: Sequence[Peak], mean: Spectrum) -> bool:
-    """Whether the strongest of a picture's waves, harmonics among them, are those of a screen."""
-    return bool(screens(peaks, mean))
 
 
 def screens(peaks: Sequence[Peak], mean: Spectrum, bent: float = 1.0) -> list[Peak]:
