@@ -165,3 +165,24 @@ def test_the_package_has_no_other_names():
         _ = fftfilter.sharpen
     assert set(fftfilter.__all__) >= {*CALLS, "apply_mask", "Filter", "fft2"}
     assert set(dir(fftfilter)) == {*fftfilter.__all__, "transfer", "__version__"}
+
+
+def test_options_take_numbers_and_short_arrays_of_numpy(camera):
+    image = camera[:40, :48]
+    low, high = np.percentile(image, (10, 90))
+    wanted = fftfilter.highpass(image, 5, output="magnitude", scale=(float(low), float(high)), depth=6.0)
+    made = fftfilter.highpass(image, 5, output="magnitude", scale=np.array([low, high]), depth=np.float32(6))
+    np.testing.assert_array_equal(made, wanted)
+    for axes in (np.int64(2), np.array([0, 1])):
+        np.testing.assert_array_equal(fftfilter.lowpass(image, 5, axes=axes), fftfilter.lowpass(image, 5))
+    for name in ("output", "edges", "channels", "scale", "precision"):
+        with pytest.raises(ParameterError):
+            fftfilter.lowpass(image, 5, **{name: np.array([1, 2, 3])})
+
+
+@pytest.mark.filterwarnings("error")
+def test_floats_wider_than_double_are_filtered_without_a_warning(camera):
+    image = camera[:40, :48].astype(np.longdouble)
+    made = fftfilter.lowpass(image, 5)
+    assert made.dtype == image.dtype
+    np.testing.assert_allclose(made, fftfilter.lowpass(image.astype(float), 5))
