@@ -62,7 +62,7 @@ def check_image(shape: tuple[int, ...], dtype: np.dtype[Any], channel_axis: int 
     if len(shape) not in ((2, 3) if channel_axis is None else (3,)) or 0 in shape or dtype.kind not in "biuf":
         raise ParameterError(
             f"an array of shape {shape} and type {dtype} is not an image: give real numbers of shape "
-            "(height, width), a stack (count, height, width), or channels with channel_axis"
+            "(height, width), a stack (count, height, width), channels with channel_axis, or more dimensions with axes"
         )
     if channel_axis is None and len(shape) == 3 and shape[2] <= MOST_CHANNELS and min(shape[:2]) > MOST_CHANNELS:
         raise ParameterError(
