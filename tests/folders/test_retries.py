@@ -195,7 +195,7 @@ def test_processes_that_wait_for_a_server_hear_ctrl_c(tmp_path, bad_server):
             time.sleep(0.01)
         running.send_signal(signal.SIGINT)
         said = running.communicate(timeout=60)[1]
-    assert (running.returncode, "0 of 12 files filtered" in said, "500 Overloaded; check" in said) == (130, True, True)
+    assert (running.returncode, "0 of 12 files filtered" in said) == (130, True), said
 
 
 @needs_posix
