@@ -32,7 +32,6 @@ from .jobs import DeviceLostError, Job, Outcome, Settings, Survey
 from .pool import IN_HAND, Pool, Workers, open_device
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
     from ..images import Pages
@@ -263,7 +262,7 @@ def start_forkserver() -> None:
             ensure_running()
 
 
-def _begin(variables: dict[str, str], path: list[str], line: Connection) -> None:
+def _begin(variables: dict[str, str], path: list[str], line: Any) -> None:
     """Prepare a process for its work: its environment, and its end if this program goes."""
     for number in signals.ALL:  # where they cannot be blocked
         signal.signal(number, signal.SIG_IGN)
@@ -277,7 +276,7 @@ def _begin(variables: dict[str, str], path: list[str], line: Connection) -> None
     threading.Thread(target=_end_with_parent, args=(line,), daemon=True).start()
 
 
-def _end_with_parent(line: Connection) -> None:
+def _end_with_parent(line: Any) -> None:
     with suppress(EOFError, OSError):
         line.recv_bytes()
     urls.interrupted.set()

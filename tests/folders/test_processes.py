@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from multiprocessing import forkserver
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -206,6 +205,8 @@ def test_where_few_files_may_be_open_a_line_says_so_and_nothing_is_half_written(
 @needs_posix
 def test_a_forkserver_that_is_killed_is_started_again():
     """Before it has forked a process, and after that."""
+    from multiprocessing import forkserver
+
     recipe = Settings(Recipe(transfer.highpass()))
     for _ in range(2):
         start_forkserver()
