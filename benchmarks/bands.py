@@ -1,8 +1,8 @@
 """Lines and bands on photographs: ``python -m benchmarks.bands`` prints the rms error that ``stripes`` leaves.
 
 Eight photographs of scikit-image get an offset of 5 levels (standard deviation) for each band of rows, and noise of 1
-level. Then the same lines are repaired in 8 bits, in a part of 16 bits and in small floats. At last their middles get
-bands that all of them have, and are repaired each by itself and together.
+level. Then the same lines are repaired in 8 bits, in a part of 16 bits and in small floats. Their middles get bands
+that all of them have, and are repaired each by itself and together. At last the photographs get hum.
 """
 
 from __future__ import annotations
@@ -69,6 +69,26 @@ def in_common(seed: int) -> list[list[str]]:
     return table
 
 
+def with_hum(seed: int) -> list[list[str]]:
+    """Return rows of a table: how many upright, level and slanted hums of each period and amplitude are found."""
+    rng, table = np.random.default_rng(seed), []
+    for period in (15, 20, 30, 40, 50, 60):
+        cells = []
+        for amplitude in (6, 12, 25):
+            found = {"along an axis": 0, "slanted": 0}
+            for name in NAMES:
+                truth = photograph(name)
+                y, x = np.indices(truth.shape)
+                for kind, angle in (("along an axis", rng.choice((0.0, 90.0))), ("slanted", rng.uniform(5, 85))):
+                    across, phase = x * np.sin(np.radians(angle)) + y * np.cos(np.radians(angle)), rng.uniform(0, 6)
+                    faulty = truth + amplitude * np.sin(2 * np.pi * across / period + phase) + rng.normal(0, 1, y.shape)
+                    made, _ = repaired(np.clip(np.rint(faulty), 0, 255).astype(np.uint8), "auto")
+                    found[kind] += rms(made, truth) < 0.7 * rms(faulty, truth)
+            cells += [f"{count} of {len(NAMES)}" for count in found.values()]
+        table.append([f"{period} px", *cells[::2], *cells[1::2]])
+    return table
+
+
 def rms(picture: NDArray[Any], truth: Plane) -> float:
     """Return the root mean square error."""
     return float(np.sqrt(np.mean((picture - truth) ** 2)))
@@ -103,6 +123,8 @@ def bands(*, seed: int) -> None:
         click.echo(f"{name}: {rms((made - zero) / unit, truths[0]):.2f} left; {said}")
     click.echo("\nBands in common: standard deviation of the error of rows' means")
     click.echo(text_table(["", "faulty", "--auto", "--fixed-pattern pages"], in_common(seed), right=".rrr"))
+    click.echo("\nHum found: of 6, 12 and 25 levels along rows or columns, then slanted")
+    click.echo(text_table(["", *("6", "12", "25") * 2], with_hum(seed), right=".rrrrrr"))
 
 
 if __name__ == "__main__":

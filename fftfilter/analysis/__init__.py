@@ -6,7 +6,7 @@
     found.py         a peak with its period, angle, strength and harmonics; each peak once, with its harmonics
     fit.py           what follows from one picture: its transfer function, itself without lines and waves, in words
     bands.py         lines and bands of any width: offsets or gains, chosen by prediction
-    waves.py         hum and flicker along rows or columns, of few periods
+    waves.py         hum and flicker, waves of few periods
     wiener.py        the gains of Wiener's filter
     guard.py         tells a fault from content that repeats; waves at right angles: dots of a screen, or a pattern
     striped.py       whether a picture has stripes, and along which angles

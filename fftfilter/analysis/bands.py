@@ -117,11 +117,11 @@ def lines_of(
     """
     if len(plane) < LEAST_ROWS or plane.shape[1] < LEAST_COLUMNS:
         return None, ""
-    some = some_of(plane, holes)
+    some = columns_of(plane, holes)
     return _lines(plane, some, with_ridge=with_ridge, with_gains=with_gains, strict=strict)
 
 
-def some_of(plane: Array, holes: Holes | None, multiple: int = 1) -> Floats:
+def columns_of(plane: Array, holes: Holes | None, multiple: int = 1) -> Floats:
     """Return some columns of a plane, a multiple of so many, float64, NaN where pixels are missing."""
     count = min(plane.shape[1], COLUMNS) // multiple * multiple
     columns = np.linspace(0, plane.shape[1] - 1, count).round().astype(np.intp)
@@ -140,7 +140,7 @@ def lines_of_part(plane: Array, holes: Holes | None) -> tuple[Lines, int, int] |
     height, width = plane.shape
     if height < LEAST_OF_PART or width < 2 * LEAST_OF_PART:
         return None
-    in_groups = np.nan_to_num(np.diff(some_of(plane, holes, PARTS), axis=0)).reshape(height - 1, PARTS, -1)
+    in_groups = np.nan_to_num(np.diff(columns_of(plane, holes, PARTS), axis=0)).reshape(height - 1, PARTS, -1)
     steps = _middle(in_groups.reshape(-1, in_groups.shape[2])).reshape(height - 1, PARTS)
     blocks = [(a, a + n) for n in (PARTS // 8, PARTS // 4) for a in range(0, PARTS - n + 1, n // 2)]
     agree = sorted(((_agreement(steps[:, a:b]), a, b) for a, b in blocks), reverse=True)[:TRIED]
@@ -156,7 +156,7 @@ def lines_of_part(plane: Array, holes: Holes | None) -> tuple[Lines, int, int] |
             continue
         spans.add((first, last))
         start, end = (round(k * width / PARTS) for k in (int(first), int(last)))
-        some = some_of(plane[:, start:end], None if holes is None else holes[:, start:end])
+        some = columns_of(plane[:, start:end], None if holes is None else holes[:, start:end])
         found = steps_of_lines(steps_of_groups(some, FEWEST_OF_PART))
         if found is None or any(unmoved(np.diff(some, axis=0), found) > np.array(UNMOVED_OF_PART)):
             continue
@@ -247,7 +247,7 @@ def _is_gain(some: Floats, steps: Floats, of_logs: Floats) -> bool:
     steps, of_logs, left = steps[rows], of_logs[rows], np.full(4, 0.01)  # rounding is no evidence
     for first in (0, 1):
         own, other = np.s_[:, first::2], np.s_[:, 1 - first :: 2]
-        offset, gain = (_quantiles(each[own], 0.5)[0][:, None] for each in (steps, of_logs))
+        offset, gain = (medians_of(each[own])[:, None] for each in (steps, of_logs))
         for i, (wanted, said) in enumerate(
             (
                 (steps[other], np.expm1(gain) * level[other]),
@@ -318,6 +318,11 @@ def _quantiles(values: Floats, *wanted: float) -> list[Floats]:
     return found
 
 
+def medians_of(values: Floats) -> Floats:
+    """Return the median of each row without its NaN, 0 of a row that has nothing else."""
+    return _quantiles(values, 0.5)[0]
+
+
 def _agreed(steps: Floats) -> tuple[Floats, Floats, float]:
     """Return the median of the groups for each row, what most groups agree on of it, and the error of a median."""
     low, median, high = _quantiles(steps, QUANTILE, 0.5, 1 - QUANTILE)
@@ -331,7 +336,7 @@ def steps_of_lines(steps: Floats) -> Floats | None:
 
     A step is the median of the groups where most of them agree on it. Small ones, which slopes have, are left out.
     """
-    steps = steps - slopes(_quantiles(steps, 0.5)[0])[:, None]
+    steps = steps - slopes(medians_of(steps))[:, None]
     halves = steps[:, ::2], steps[:, 1::2]
     if not all(np.isfinite(each).any() for each in halves):
         return None
@@ -363,7 +368,7 @@ def _profile(steps: Floats, found: Floats | None, least: int = 1) -> tuple[Float
         return np.zeros(count), 0
     where = np.flatnonzero(found)
     walks = _walks(found)
-    medians = _quantiles(steps, 0.5)[0]
+    medians = medians_of(steps)
     own = medians - slopes(medians)
     sums = np.concatenate([[0.0], np.cumsum(medians if walks else found - _beside(own, found))])
     transformed = cosines(sums[None])[0]
@@ -371,7 +376,7 @@ def _profile(steps: Floats, found: Floats | None, least: int = 1) -> tuple[Float
     half = steps.shape[1] // 2
     all_or_found = slice(None) if walks else where
     parts = steps[all_or_found, :half], steps[all_or_found, half:]
-    one, other = (_quantiles(part, 0.5)[0] for part in parts)
+    one, other = (medians_of(part) for part in parts)
     is_in_both = np.isfinite(parts[0]).any(axis=1) & np.isfinite(parts[1]).any(axis=1)
     error = np.square(one - other)[is_in_both].mean() / 4 if is_in_both.any() else np.inf
     is_sparse = not walks and 2 * len(where) < len(found)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -24,19 +25,20 @@ from ..transfer.fitted import AUTO, Descreen, Wiener
 from ..transfer.part import Part
 from ..transfer.peaks import Notch
 from ..transfer.ridges import Amount, Bands, Doubt, FittedStripes, Stripes, no_stripes
-from .bands import BESIDE, Lines, lines_of, lines_of_all, lines_of_part, steps_along, taken
+from .bands import BESIDE, Lines, columns_of, lines_of, lines_of_all, lines_of_part, steps_along, taken
 from .power import spectrum, step_of, window
 from .screens import screens_of
-from .striped import along_ridges, angles_of_stripes, sampled_along
-from .waves import waves_along
+from .striped import along_ridges, angles_of_stripes, sampled_along, searched
+from .surroundings import Power
+from .waves import slanted_waves, waves_along
 from .wiener import Rings, curve, powers_behind
 
 # The part of their length that slanted stripes are taken to have: their angle is known to a bin only.
 OF_SLANTED = 0.4
 # The most pictures that a fixed pattern is looked for in, the columns of all together, and the fewest of one.
 PICTURES, SHARED, FEWEST = 64, 2048, 32
-# Edges are often as upright as that, in degrees.
-UPRIGHT = 4.0
+# Edges are often as upright as that, in degrees; an angle that is given is that of waves that are so near.
+UPRIGHT, NEAR = 4.0, 3.0
 # The most parts of the length of rows or columns that have lines of their own.
 MOST_PARTS = 4
 # Rows that are transformed at a time, to save memory.
@@ -96,7 +98,7 @@ def fit(
             parts.append(part)
     measured = {part.kind for part in transfer.parts if part.is_fitted} - {"notch"}
     note = ", ".join(str(part) for part in parts if part.kind in measured)
-    asked = [part.angle for part in transfer.parts if isinstance(part, Stripes) and part.is_fitted and not part.waves]
+    asked = [part for part in transfer.parts if isinstance(part, Stripes) and part.is_fitted]
     note = note or (no_stripes(asked[0], picture.doubts) if asked else "")
     left = np.ldexp(picture.planes, exponent, out=picture.planes) if picture.is_own else planes
     return Fitted(replace(transfer, parts=tuple(parts)), without_waves(transfer, left), note)
@@ -177,6 +179,11 @@ class _Picture:
         """Whether the file's unit is a level of 255."""
         return self.white * self.unit == 255
 
+    @cached_property
+    def searched(self) -> tuple[Floats, Power]:
+        """What is searched for angles, and its power."""
+        return searched(self.planes, self.white)
+
     def stripes(self, part: Stripes, holes: Holes | None) -> Iterator[Part]:
         """Take the lines out, and yield parts for these, and for other stripes."""
         if part.angle != AUTO:
@@ -189,6 +196,8 @@ class _Picture:
         step = step_of(self.planes)
         for angle in (0.0, 90.0):
             yield from self._waves(angle, holes)
+        for angle, f in slanted_waves(self.searched[1], self.searched[0].shape[1]):
+            yield from self._waves(angle, holes, f)
         if part.waves:
             return
         yield from self._all_angles(part, holes, step)
@@ -199,7 +208,7 @@ class _Picture:
         for angle, lines in whole.items():
             if not any(each.is_gain for each in lines):  # these are offsets of bright parts
                 yield from self._parts(angle, holes)
-        angles, others = angles_of_stripes(self.planes, self.white, step)
+        angles, others = angles_of_stripes(*self.searched, step)
         for angle in angles:
             yield from self._along(angle, part, holes)
         # Wide bands have few steps, so that their ridge is no sharper than that of edges.
@@ -221,18 +230,26 @@ class _Picture:
         if part.blocks:
             yield from self._blocks(angle, part.blocks, holes, is_known=True)
             return
-        if angle % 90 == 0 and part.angle != AUTO:
-            yield from self._waves(angle, holes)
+        if part.angle != AUTO:
+            slanted = slanted_waves(self.searched[1], self.searched[0].shape[1]) if angle % 90 else []
+            near = [each for each in slanted if abs((each[0] - angle + 90) % 180 - 90) < NEAR]
+            for own, f in near or [(angle, 0.0)]:
+                yield from self._waves(own, holes, f, is_known=True)
         yield from self._lines(angle, holes, is_known=True)
         if angle % 90:
             yield from self._slanted(angle)
 
-    def _waves(self, angle: float, holes: Holes | None) -> Iterator[Bands]:
-        """Take the waves along an angle of 0 or 90 degrees out, and yield a part for each, by channel or for all."""
+    def _waves(self, angle: float, holes: Holes | None, f: float = 0.0, *, is_known: bool = False) -> Iterator[Bands]:
+        """Take the waves along an angle out, or only that ``f``, and yield a part for each, by channel or for all."""
+        turn = np.radians(angle)
         for channel, plane, missing in self._planes(angle, holes):
-            for wave in waves_along(plane, missing)[0]:
-                at = (1 / wave.period, 0.0) if angle else (0.0, 1 / wave.period)
+            some = sampled_along(plane, missing, angle) if angle % 90 else columns_of(plane, missing)
+            for wave in waves_along(some, f)[0]:
+                at = (np.sin(turn) / wave.period, np.cos(turn) / wave.period)
                 if any(np.abs(np.subtract(each, at) * self.planes.shape[:0:-1]).max() < 2 for each in self.notched):
+                    continue
+                if wave.is_faint and f and not is_known:
+                    self.doubts[angle] = "faint"
                     continue
                 found = Lines(wave.profile[None], wave.is_gain, 0)
                 part = replace(self.part(angle, found, channel), period=wave.period)
@@ -331,6 +348,7 @@ class _Picture:
             part = replace(part, profiles=tuple(tuple(np.divide(each, self.unit).tolist()) for each in part.profiles))
         if not self.is_own:
             self.planes, self.is_own = self.planes.astype(np.float64), True
+        vars(self).pop("searched", None)
         for i, plane in enumerate(self.planes):
             if part.channels is None or len(self.planes) == 1 or i in part.channels:
                 part.take_out_of(plane, self.floor)

@@ -120,8 +120,8 @@ def window(n: int) -> NDArray[np.float32]:
 
 
 def middle(planes: Array, height: int, width: int) -> Array:
-    """Return the middle of planes that are larger than a size."""
-    top, left = (planes.shape[1] - height) // 2, (planes.shape[2] - width) // 2
+    """Return the middle of planes, at most of a size."""
+    top, left = max(0, planes.shape[1] - height) // 2, max(0, planes.shape[2] - width) // 2
     return planes[:, top : top + height, left : left + width]
 
 

@@ -146,8 +146,8 @@ def _of_channel(power: Power, width: int, strength: float, channel: int) -> list
     is_wave = np.hypot(ky, kx) >= PERIODS
     ky, kx = ky[is_wave], kx[is_wave]
     background = around(power, width, ky, kx)
-    dy = _between(*(at(power, width, ky + i, kx) - background for i in (-1, 0, 1)))
-    dx = _between(*(at(power, width, ky, kx + i) - background for i in (-1, 0, 1)))
+    dy = between(*(at(power, width, ky + i, kx) - background for i in (-1, 0, 1)))
+    dx = between(*(at(power, width, ky, kx + i) - background for i in (-1, 0, 1)))
     values = at(power, width, ky, kx) / np.square(_spot(dy) * _spot(dx))
     heights, widths = window(height).astype(float), window(width).astype(float)
     energy = np.square(heights).sum() * np.square(widths).sum()
@@ -184,7 +184,7 @@ def _surrounds(broad: Peak, sharp: list[Peak], mean: Spectrum) -> bool:
     return bool((bins_apart(_places(sharp), broad, mean) < min(mean.height, mean.width) * reach).any())
 
 
-def _between(before: Array, here: Array, after: Array) -> NDArray[np.float64]:
+def between(before: Array, here: Array, after: Array) -> NDArray[np.float64]:
     """Return the distance of peaks from their bins along an axis, -0.5 to 0.5, from the power of three bins."""
     ratio = np.sqrt(np.maximum(np.maximum(before, after), 0) / here)
     return np.asarray(np.clip((2 * ratio - 1) / (ratio + 1), 0, 0.5) * np.where(after >= before, 1, -1))

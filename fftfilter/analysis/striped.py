@@ -30,16 +30,21 @@ EVERYWHERE, RELATED = 0.65, 0.4
 FAINTEST = 0.1
 
 
-def angles_of_stripes(planes: Array, white: float, step: float) -> tuple[list[float], list[float]]:
-    """Return the angles in degrees of the stripes of a picture ``(channels, height, width)``, the strongest first.
+def searched(planes: Array, white: float) -> tuple[Floats, Power]:
+    """Return what is searched of a picture ``(channels, height, width)``, its middle, and the power of that."""
+    plane = middle(planes, MOST, MOST).mean(axis=0, dtype=np.float64)
+    return plane, spectrum(plane[None], white).power[0]
+
+
+def angles_of_stripes(plane: Floats, power: Power, step: float) -> tuple[list[float], list[float]]:
+    """Return the angles in degrees of the stripes of a plane with this power, the strongest first.
 
     Behind them, return the angles of what stands out likewise, and is a part of the picture. ``step`` is that of its
     gray levels, 0 without any.
     """
-    plane = middle(planes, min(planes.shape[1], MOST), min(planes.shape[2], MOST)).mean(axis=0, dtype=np.float64)
     if min(plane.shape) < SMALLEST:
         return [], []
-    ridges = _ridges(plane, white)
+    ridges = _ridges(power, plane.shape[1])
     found: list[float] = []
     content: list[float] = []
     near, far = (round(degrees * len(ridges) / 180) for degrees in (NEAR, FAR))
@@ -57,10 +62,9 @@ def angles_of_stripes(planes: Array, white: float, step: float) -> tuple[list[fl
     return found, content
 
 
-def _ridges(plane: Floats, white: float) -> Floats:
+def _ridges(power: Power, width: int) -> Floats:
     """Return how far the ridge of each angle of stripes stands out, from 0 up to 180 degrees."""
-    height, width = plane.shape
-    n, power = min(height, width), spectrum(plane[None], white).power[0]
+    n = min(len(power), width)
     power = np.log(power + max(float(power.max()) * 1e-12, 1e-30))
     # At the highest frequency a bin apart.
     angles = np.linspace(0, np.pi, int(np.pi * n / 2), endpoint=False)[:, None]

@@ -1,8 +1,11 @@
-"""Finds waves along rows of few periods, or faint ones: hum, and flicker of a shutter under lamps.
+"""Finds waves of few periods, or faint ones: hum, and flicker of a shutter under lamps.
 
 A picture's own power rises toward DC, where such waves are. Its steps from row to row, as the middle half of the
 columns of a group have them, hardly do: in their spectrum, under a Hann window, a wave stands out as a peak that is the
 same in all groups. No level or unit stands in this. A wave is a gain if it is larger where the picture is brighter.
+
+The angle of a slanted wave is that of a peak in the spectrum of the picture, which stands out little: the rows then are
+lines along this angle.
 """
 
 from __future__ import annotations
@@ -10,17 +13,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
-from ..arrays import Array, Floats, Holes
-from .bands import DARK, means_of_groups, some_of, steps_of_groups, unmoved
+from ..arrays import Array, Floats
+from .bands import DARK, means_of_groups, medians_of, steps_of_groups, unmoved
 from .guard import LEAST
 from .power import window
-from .surroundings import MEDIAN_OF_NOISE
+from .search import between
+from .surroundings import MEDIAN_OF_NOISE, Power, around, at
 
 # Bins of a spectrum for each of the picture's own, and the least sides.
 FINE, LEAST_ROWS, LEAST_COLUMNS = 8, 64, 64
 # Periods across the picture, and the shortest one in pixels: finer waves stand out in the spectrum of the whole.
 FEWEST, SHORTEST = 1.8, 10.0
+# The least part of the places that a row has samples at, where waves are looked for, and of the rows of a place.
+OF_PLACES, OF_ROWS = 0.25, 0.5
 # The power around a peak is that of so many bins to either side. A wave has so many times that; its harmonics, and the
 # difference of two halves of the groups, less; further waves have more.
 NEAR, FAR, STANDS_OUT, FURTHER, HARMONIC, DIFFERS = 2.5, 12, 10**1.25, 10**1.55, 10**1.2, 10**-1.2
@@ -38,6 +45,10 @@ OBJECT = 4.0
 # The longest period of lines of text, and the most of the pixels that do not move with a wave.
 LETTERS, UNMOVED = 60.0, 0.06
 AROUND = np.r_[-12:-2, 3:13]
+# A slanted wave stands out so many times in the spectrum of the picture, has so many periods, and is not nearer than so
+# many bins to one along rows or columns; so many peaks are looked at, and tried. One that stands out less in its steps
+# than further waves is faint, and has so many times the power around it.
+HARDLY, PERIODS, SLANTED, PEAKS, TRIED, FAINT = 2.0, 5.0, 0.5, 16, 2, 10**0.9
 
 
 class Wave(NamedTuple):
@@ -49,47 +60,50 @@ class Wave(NamedTuple):
     """Whether that is added to the logarithm."""
     period: float
     """In rows."""
-
-    @property
-    def amount(self) -> float:
-        """The root mean square of what it adds."""
-        return float(np.sqrt(np.square(self.profile).mean()))
+    is_faint: bool
+    """Whether it is less certain than others."""
 
 
-def waves_along(plane: Array, holes: Holes | None) -> tuple[list[Wave], list[float]]:
-    """Return the waves of a plane along its rows, the strongest first, and the periods of those that look like content.
+def waves_along(some: Floats, at: float = 0.0) -> tuple[list[Wave], list[float]]:
+    """Return the waves along rows, the strongest first, and the periods of those that look like content.
 
-    ``holes`` are the missing pixels, which the plane has values for.
+    ``some`` are samples ``(rows, places)``, NaN where there are none. With a frequency in cycles a row, only a wave
+    ``at`` this one is looked for, and may be faint.
     """
-    height, width = plane.shape
-    if height < LEAST_ROWS or width < LEAST_COLUMNS:
+    rows, height = np.flatnonzero(np.isfinite(some).mean(axis=1) >= OF_PLACES), len(some)
+    if len(rows) < LEAST_ROWS:
         return [], []
-    some = some_of(plane, holes)
-    steps, levels = [np.nan_to_num(steps_of_groups(some))], means_of_groups(some)  # 0 where a group has no pixels
+    first, last = int(rows[0]), int(rows[-1]) + 1
+    some = some[first:last, np.isfinite(some[first:last]).mean(axis=0) >= OF_ROWS]
+    if some.shape[1] < LEAST_COLUMNS:
+        return [], []
+    steps = [steps_of_groups(some)]
+    if at and _Candidate(steps[0], at).stands_out < FAINT:
+        return [], []
+    levels = means_of_groups(some)
     with np.errstate(invalid="ignore", divide="ignore"):
         if np.count_nonzero(some <= 0) <= DARK * some.size:
-            steps.append(np.nan_to_num(steps_of_groups(np.log(np.where(some > 0, some, np.nan)))))
+            steps.append(steps_of_groups(np.log(np.where(some > 0, some, np.nan))))
     found: list[Wave] = []
     content: list[float] = []
-    for least in (STANDS_OUT, *(FURTHER,) * (MOST - 1)):
-        candidates = [*map(_Candidate, steps)]
+    for least in (FAINT,) if at else (STANDS_OUT, *(FURTHER,) * (MOST - 1)):
+        candidates = [_Candidate(each, at) for each in steps]
         in_order = sorted(candidates, key=lambda each: -each.stands_out)
         wave = next((each for each in in_order if each.stands_out > least and each.is_wave), None)
         if wave is None:
             break
         is_content = wave.is_content or _alternates(some, wave.f) or any(_related(1 / wave.f, each) for each in content)
         is_gain = len(steps) > 1 and _is_gain(steps[0], levels, wave.f)
-        if abs(candidates[is_gain].f - wave.f) < 1 / len(plane):  # the same, as its own model has it
+        if abs(candidates[is_gain].f - wave.f) < 1 / len(some):  # the same, as its own model has it
             wave = candidates[is_gain]
         multiples = wave.multiples
-        waves = [_wave(each, f) for each in steps for f in multiples]
-        count = len(multiples)
-        steps = [each - np.diff(sum(waves[k * count : (k + 1) * count]))[:, None] for k, each in enumerate(steps)]
-        own = np.asarray(sum(waves[slice(count, None) if is_gain else slice(count)]))
-        if is_content or not _moves_all(np.log(np.where(some > 0, some, np.nan)) if is_gain else some, own, wave.f):
+        profiles = [np.asarray(sum(_wave(each, f, first, height) for f in multiples)) for each in steps]
+        steps = [each - np.diff(own[first:last])[:, None] for each, own in zip(steps, profiles, strict=True)]
+        own, moved = profiles[is_gain], np.log(np.where(some > 0, some, np.nan)) if is_gain else some
+        if is_content or not _moves_all(moved, own[first:last], wave.f):
             content.append(1 / wave.f)
         else:
-            found.append(Wave(own, is_gain, 1 / wave.f))
+            found.append(Wave(own, is_gain, 1 / wave.f, wave.stands_out < FURTHER))
     return found, content
 
 
@@ -109,8 +123,7 @@ def _related(one: float, other: float) -> bool:
 
 def _alternates(some: Floats, f: float) -> bool:
     """Whether the amplitude of a wave alternates from column to column: that of dots, tiles or a slanted fence."""
-    valid = np.nan_to_num(np.diff(some, axis=0))
-    amplitudes = _amplitudes(valid, f)
+    amplitudes = _amplitudes(np.diff(some, axis=0), f)
     power = np.abs(np.fft.fft(amplitudes * window(len(amplitudes)))) ** 2
     k = COARSE + int(power[COARSE : 1 - COARSE].argmax())
     around = np.median(power[(k + AROUND) % len(power)])
@@ -120,14 +133,16 @@ def _alternates(some: Floats, f: float) -> bool:
 class _Candidate:
     """The strongest peak in the spectrum of steps ``(rows - 1, groups)``."""
 
-    def __init__(self, steps: Floats) -> None:
+    def __init__(self, steps: Floats, at: float) -> None:
         self._steps, n = steps, len(steps)
-        halves = np.stack([np.median(steps[:, i::2], axis=1) for i in (0, 1)])
+        halves = np.stack([medians_of(steps[:, i::2]) for i in (0, 1)])
         self._mean = halves.mean(axis=0)
         spectra = np.fft.rfft((halves - halves.mean(axis=1, keepdims=True)) * window(n), FINE * n, axis=1)
         self._power = np.abs(spectra.mean(axis=0)) ** 2
         self._apart = np.abs(spectra[0] - spectra[1]) ** 2 / 4
         low, high = round(FEWEST * FINE), max(round(FEWEST * FINE) + 1, round(n * FINE / SHORTEST))
+        if at:
+            low, high = round((at * n - 1) * FINE), round((at * n + 1) * FINE) + 1
         self._k = low + int(self._power[low:high].argmax())
         self.is_inside = low < self._k < high - 1
         self.stands_out = self._times(self._k)
@@ -175,11 +190,14 @@ class _Candidate:
         return bool(sum(b / s**2 for b, s in zip(others, of_steps[1:], strict=True)) > LEAST * own / of_steps[0] ** 2)
 
 
-def _amplitudes(steps: Floats, f: float, first: int = 0) -> Array:
-    """Return the complex amplitude of a wave in the steps of each group, from a row on."""
-    weights = window(len(steps)).astype(np.float64)
-    waves = np.exp(-2j * np.pi * f * (first + np.arange(len(steps)))) * weights
-    return np.asarray(2 * (waves - waves.mean()) @ steps / weights.sum())
+def _amplitudes(steps: Floats, f: float) -> Array:
+    """Return the complex amplitude of a wave in the steps of each group; NaN do not count."""
+    is_known, weights = np.isfinite(steps), window(len(steps)).astype(np.float64)[:, None]
+    waves = np.exp(-2j * np.pi * f * np.arange(len(steps)))
+    shares = weights * is_known
+    total = np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
+    given = weights * np.where(is_known, steps, 0)
+    return np.asarray(2 * (waves @ given - (waves @ shares) * given.sum(axis=0) / total) / total)
 
 
 def _is_gain(steps: Floats, levels: Floats, f: float) -> bool:
@@ -189,9 +207,9 @@ def _is_gain(steps: Floats, levels: Floats, f: float) -> bool:
     is_missing = levels == 0  # of values above 0
     levels = np.where(is_missing, levels[~is_missing].mean(), levels)
     brighter = (levels[1:] + levels[:-1]) / 2 / levels.mean() - 1
-    usual = np.median(np.abs(steps), axis=0) + np.abs(wave).mean()
+    usual = np.nanmedian(np.abs(steps), axis=0) + np.abs(wave).mean()
     parts = [np.broadcast_to(wave, steps.shape), wave * brighter, np.clip(steps, -OBJECT * usual, OBJECT * usual)]
-    same, more, given = ((each / usual).ravel() for each in parts)
+    same, more, given = ((each / usual)[np.isfinite(steps)] for each in parts)
     (a, b), *_ = np.linalg.lstsq(np.stack([same, more], axis=1), given)
     return bool(b > a / 2)
 
@@ -200,7 +218,31 @@ def _middle(amplitudes: Array) -> complex:
     return complex(np.median(amplitudes.real), np.median(amplitudes.imag))
 
 
-def _wave(steps: Floats, f: float) -> Floats:
-    """Return what a wave adds to each row, by its amplitude in the median of all groups."""
-    amplitude = _amplitudes(np.median(steps, axis=1)[:, None], f)[0] / (np.exp(2j * np.pi * f) - 1)
-    return np.asarray((amplitude * np.exp(2j * np.pi * f * np.arange(len(steps) + 1))).real)
+def _wave(steps: Floats, f: float, first: int, count: int) -> Floats:
+    """Return what a wave adds to each of so many rows, by its amplitude in the median of groups from a row on."""
+    amplitude = _amplitudes(medians_of(steps)[:, None], f)[0] / (np.exp(2j * np.pi * f) - 1)
+    return np.asarray((amplitude * np.exp(2j * np.pi * f * (np.arange(count) - first))).real)
+
+
+def slanted_waves(power: Power, width: int) -> list[tuple[float, float]]:
+    """Return the angles in degrees and the frequencies of what may be slanted waves, the strongest first.
+
+    ``power`` is that of a picture under a Hann window, ``(height, width // 2 + 1)``.
+    """
+    height = len(power)
+    down, along = (round(n / SHORTEST) + 1 for n in (height, width))
+    near = at(power, width, np.arange(-down, down + 1)[:, None], np.arange(-1, along + 1))
+    ky, kx = np.nonzero(near[1:-1, 1:-1] == sliding_window_view(near, (3, 3)).max(axis=(2, 3)))
+    ky = ky + 1 - down
+    f = np.hypot(ky / height, kx / width)
+    first = np.argsort(-at(power, width, ky, kx) * np.square(f))[:PEAKS]  # a picture's own power falls about so
+    ky, kx = ky[first], kx[first]
+    beside = around(power, width, ky, kx)
+    times = at(power, width, ky, kx) / np.maximum(beside, np.finfo(float).tiny)
+    in_order = np.argsort(-times)[: np.count_nonzero(times > HARDLY)]
+    ky, kx, beside = ky[in_order], kx[in_order], beside[in_order]
+    y = ky + between(*(at(power, width, ky + i, kx) - beside for i in (-1, 0, 1)))
+    x = kx + between(*(at(power, width, ky, kx + i) - beside for i in (-1, 0, 1)))
+    f, angles = np.hypot(y / height, x / width), np.degrees(np.arctan2(x / width, y / height)) % 180
+    is_slanted = (np.minimum(np.abs(x), np.abs(y)) > SLANTED) & (np.hypot(x, y) >= PERIODS) & (f * SHORTEST <= 1)
+    return [*zip(angles[is_slanted].tolist(), f[is_slanted].tolist(), strict=True)][:TRIED]

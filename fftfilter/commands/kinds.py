@@ -249,7 +249,7 @@ def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfe
     "--waves",
     group="Lines",
     is_flag=True,
-    help="With --auto, take out waves along rows and columns alone: hum, and flicker of two periods or more.",
+    help="With --auto, take out waves alone: hum, and flicker of two periods or more.",
 )
 @filter_option(
     "--blocks N",

@@ -525,7 +525,7 @@ class Filter:
         whole = fill_floats(self.launcher, planes, unmeasured) if is_filled else planes
         made = self.fit(whole, white, peaks, unmeasured if is_filled else None)
         if own.auto and not (peaks or other) and any(getattr(part, "period", 0) for part in made.transfer.parts):
-            notes = []  # a wave along rows or columns was found
+            notes = []  # such a wave was found
         self._notes.append("; ".join(filter(None, [*notes, made.note])))
         transfer, left = made.transfer, made.planes
         if own.ignore:

@@ -34,10 +34,11 @@ RIDGE = 0.85
 # Lines that are taken out at a time, to save memory; the most blocks of a picture.
 STRIP, MOST_BLOCKS = 256, 256
 NO_STRIPES = "no stripes are found"
-Doubt = Literal["", "content", "wide"]
+Doubt = Literal["", "faint", "wide", "content"]
 DOUBTS: dict[Doubt, str] = {
-    "content": "lines at {} degrees look like a part of the picture, such as edges",
+    "faint": "waves at {} degrees are faint",
     "wide": "bands at {} degrees are too wide, with too few steps to tell them from edges",
+    "content": "lines at {} degrees look like a part of the picture, such as edges",
 }
 
 
@@ -51,7 +52,7 @@ class Stripes(Part):
     spare: Radius | None = None
     """Both are None if the gains follow from the picture."""
     waves: bool = False
-    """Whether only waves along rows and columns are taken out: hum, and flicker of few periods."""
+    """Whether only waves are taken out: hum, and flicker of few periods."""
     fixed_pattern: Literal["pages"] | None = None
     """With "pages", lines are those that all images of a stack have."""
     blocks: int | None = None
@@ -121,7 +122,7 @@ class Stripes(Part):
 
     def __str__(self) -> str:
         if self.waves:
-            return "waves along rows or columns that the picture has"
+            return "waves that the picture has"
         if self.fixed_pattern:
             where = "" if self.angle == AUTO else f" at {self.angle:g} degrees"
             return f"lines{where} that all pictures have{self._in_blocks}"
@@ -261,21 +262,23 @@ def across_of(angle: float, height: int, width: int) -> tuple[float, float]:
     return min(corners), max(corners)
 
 
-def no_stripes(angle: float | Literal["auto"], doubts: Mapping[float, Doubt]) -> str:
-    """Return the message for a picture without stripes at an angle, with what to try next.
+def no_stripes(asked: Stripes, doubts: Mapping[float, Doubt]) -> str:
+    """Return the message for a picture without the stripes that are asked for, with what to try next.
 
-    ``doubts`` are the angles of what looks like some, and why it stays.
+    ``doubts`` are the angles of what looks like some, and why it stays. Where only waves are asked for, and none is
+    faint, nothing is said.
     """
-    if angle != AUTO:
+    if (angle := asked.angle) != AUTO:
         reason = "lines there are blurred as edges are" if doubts else "to take out what lies along them all the same"
         return f"{NO_STRIPES} at {angle:.4g} degrees: {reason}{';' if doubts else ','} try --width 0.003cyc"
     if not doubts:
-        return f"{NO_STRIPES}: if there are faint ones, try --angle 0 for rows, --angle 90 for columns"
-    by_reason: dict[Doubt, list[float]] = {}
-    for each in sorted(doubts):
-        by_reason.setdefault(doubts[each], []).append(each)
+        return "" if asked.waves else f"{NO_STRIPES}: if there are faint ones, try --angle 0 for rows, 90 for columns"
+    by_reason = {why: at for why in DOUBTS if (at := sorted(each for each in doubts if doubts[each] == why))}
     said = ", ".join(DOUBTS[why].format(" and ".join(f"{each:.4g}" for each in at)) for why, at in by_reason.items())
-    return f"{NO_STRIPES}: {said}, and stay; try --angle {min(doubts):.4g}"
+    first = f"{next(iter(by_reason.values()))[0]:.4g}"
+    if asked.waves:
+        return f"{said}, and stay: try stripes --angle {first}"
+    return f"{NO_STRIPES}: {said}, and stay; try --angle {first}"
 
 
 def _along(angle: float) -> tuple[float, float]:
@@ -306,8 +309,8 @@ def stripes(
         width: The distance from the stripes' line in the spectrum at which the gain is 1/2, a radius in any unit, by
             default "0.003cyc".
         spare: The cutoff below which frequencies stay, a radius in any unit, by default "40px".
-        waves: Whether waves along rows and columns alone are taken out, such as hum, and flicker of two periods or
-            more; the angle then is "auto".
+        waves: Whether waves alone are taken out, such as hum, and flicker of two periods or more; the angle then is
+            "auto".
         fixed_pattern: With "pages", the lines along rows and columns are those that the images of a stack, or the pages
             of a file, have in common, as those of one sensor have. By default each has its own.
         blocks: How many equal parts of the lines' length have lines of their own, as those that several amplifiers of a
@@ -322,7 +325,7 @@ def stripes(
             f"angle {as_typed(angle)} is not a number of degrees: give 0 for horizontal stripes, 33.5, or auto"
         )
     if waves and (degrees != AUTO or width is not None or spare is not None):
-        raise ParameterError("waves are found along rows and columns: give the angle auto, without width and spare")
+        raise ParameterError("waves are found at all angles: give the angle auto, without width and spare")
     if fixed_pattern is not None:
         check_option("fixed_pattern", fixed_pattern, ["pages"])
     if fixed_pattern and (waves or width is not None or spare is not None or (degrees != AUTO and degrees % 90)):

@@ -9,7 +9,7 @@ from fftfilter import Filter
 from fftfilter import transfer as H
 from fftfilter.analysis import striped
 from fftfilter.analysis.power import spectrum
-from fftfilter.analysis.striped import angles_of_stripes
+from fftfilter.analysis.striped import angles_of_stripes, searched
 
 SIZE = HEIGHT, WIDTH = 192, 256
 Y, X = np.mgrid[:HEIGHT, :WIDTH]
@@ -29,7 +29,7 @@ def lines(rng, angle, strength=6.0):
 
 
 def found(picture):
-    return angles_of_stripes(np.asarray(picture)[None], 255, 1.0)[0]
+    return angles_of_stripes(*searched(np.asarray(picture)[None], 255), 1.0)[0]
 
 
 @pytest.mark.parametrize("angle", [0, 90, 30, 97.5, 161])
@@ -84,8 +84,8 @@ def test_stripes_that_may_come_from_rounding_are_none(rng):
     profile = lines(rng, 90, 1.0)
     assert found(128 + profile) == [90]
     assert found(128 + profile / 30) == []
-    assert angles_of_stripes((128 + profile[None] / 30) / 255, 1, 1 / 255) == ([], [90])
-    assert angles_of_stripes((128 + profile[None] / 30) / 255, 1, 0.0) == ([90], [])  # without gray levels
+    assert angles_of_stripes(*searched((128 + profile[None] / 30) / 255, 1), 1 / 255) == ([], [90])
+    assert angles_of_stripes(*searched((128 + profile[None] / 30) / 255, 1), 0.0) == ([90], [])  # without gray levels
 
 
 def test_the_middle_of_a_large_picture_is_searched(rng, monkeypatch):
@@ -103,6 +103,6 @@ def test_the_middle_of_a_large_picture_is_searched(rng, monkeypatch):
 @pytest.mark.parametrize(("angle", "beside"), [(90, 95), (90, 85), (30, 35), (30, 25)])
 def test_a_ridge_that_is_wide_on_one_side_is_that_of_bent_edges(rng, angle, beside):
     picture = scene(rng) + lines(rng, angle) + 0.9 * lines(rng, beside)
-    faults, content = angles_of_stripes(picture[None], 255, 1.0)
+    faults, content = angles_of_stripes(*searched(picture[None], 255), 1.0)
     assert (faults, len(content)) == ([], 1)
     assert abs(content[0] - angle) < 1

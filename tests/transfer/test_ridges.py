@@ -11,7 +11,7 @@ from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
 from fftfilter.transfer import reference
-from fftfilter.transfer.ridges import Amount, Bands, FittedStripes, no_stripes
+from fftfilter.transfer.ridges import Amount, Bands, FittedStripes, Stripes, no_stripes
 
 
 @pytest.mark.parametrize("size", [(64, 48), (63, 63)], ids=str)
@@ -144,21 +144,32 @@ def test_bands_are_told_by_width_angle_and_amount(bands, words):
 
 
 def test_where_there_are_no_stripes_it_is_said_what_to_try():
-    assert no_stripes("auto", {}) == (
-        "no stripes are found: if there are faint ones, try --angle 0 for rows, --angle 90 for columns"
+    assert no_stripes(Stripes("auto"), {}) == (
+        "no stripes are found: if there are faint ones, try --angle 0 for rows, 90 for columns"
     )
-    assert no_stripes("auto", {90.0: "content", 12.345: "content"}) == (
+    assert no_stripes(Stripes("auto"), {90.0: "content", 12.345: "content"}) == (
         "no stripes are found: lines at 12.35 and 90 degrees look like a part of the picture, such as edges, and stay; "
         "try --angle 12.35"
     )
-    assert no_stripes("auto", {90.0: "content", 0.0: "wide"}) == (
+    assert no_stripes(Stripes("auto"), {90.0: "content", 0.0: "wide"}) == (
         "no stripes are found: bands at 0 degrees are too wide, with too few steps to tell them from edges, lines at "
         "90 degrees look like a part of the picture, such as edges, and stay; try --angle 0"
     )
-    assert no_stripes(0.0, {}) == (
+    assert no_stripes(Stripes(0.0), {}) == (
         "no stripes are found at 0 degrees: to take out what lies along them all the same, try --width 0.003cyc"
     )
-    assert no_stripes(0.0, {0.0: "content"}).endswith("lines there are blurred as edges are; try --width 0.003cyc")
+    assert no_stripes(Stripes(0.0), {0.0: "content"}).endswith(
+        "lines there are blurred as edges are; try --width 0.003cyc"
+    )
+    faint = {12.345: "content", 30.0: "faint"}
+    assert no_stripes(Stripes("auto"), faint).startswith(
+        "no stripes are found: waves at 30 degrees are faint, lines at "
+    )
+    assert no_stripes(Stripes("auto"), faint).endswith(", and stay; try --angle 30")
+    assert no_stripes(Stripes("auto", waves=True), {}) == ""
+    assert no_stripes(Stripes("auto", waves=True), {30.0: "faint"}) == (
+        "waves at 30 degrees are faint, and stay: try stripes --angle 30"
+    )
 
 
 def test_stripes_that_all_stay_are_said():
