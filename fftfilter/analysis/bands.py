@@ -15,6 +15,9 @@ rows have no step, what the picture has there is an error of each step, too, and
 rows from step to step. L is what many lines have at long periods, if each has a level of its own: about their power at
 short ones. Lines that walk, as those of force microscopes, begin where the last one ended. Their steps have the same
 power at all periods: L is four times that of such steps' sums.
+
+Many lines that do not walk are taken from the levels of rows instead, not from sums of steps, at periods where the
+levels of both halves have less error, and no more power than L: so the sky between stars has.
 """
 
 from __future__ import annotations
@@ -44,8 +47,9 @@ EVERY_ROW, SLOW, ALIKE, WHITE = 0.5, 64, 0.55, 4.0
 # The power of lines at long periods: so many times the mean of that from this part of their highest frequency up, where
 # there are many steps. So many times their participation is the number of steps that stand out from errors.
 FLAT, FINE, MANY, WHOLE = 2.4, 0.25, 24, 1.5
-# In how many of its standard errors, each of which may be the best, a step has to be the same in four groups of five.
-LIMITS = (0.0, 2.0, 3.0, 5.0)
+# In how many of its standard errors, each of which may be the best, a step has to be the same in four groups of five;
+# with the first, all steps count.
+LIMITS = (-np.inf, 0.0, 2.0, 3.0, 5.0)
 # The quantile of four groups of five, and its distance from the median in standard deviations.
 QUANTILE, AWAY = 0.2, 0.84
 # The part of deviations within a standard deviation, and the error of a median beside that of a mean.
@@ -228,7 +232,10 @@ def _lines(
     profiles, pitch = np.zeros((BESIDE.stop, len(some))), 0
     if "steps" in best.kind:
         profiles[0], pitch = _profile(
-            best.steps, steps_of_lines(best.steps), LEAST_PITCH - 1 if blurred == SLANTED else 1
+            best.steps,
+            steps_of_lines(best.steps),
+            LEAST_PITCH - 1 if blurred == SLANTED else 1,
+            _by_group(some, best.steps.shape[1]),
         )
     if "ridge" in best.kind:
         values = np.log(np.maximum(plane, np.nanmin(np.exp(some)))) if is_gain else plane
@@ -358,10 +365,11 @@ def steps_of_lines(steps: Floats) -> Floats | None:
     return found if found.any() else None
 
 
-def _profile(steps: Floats, found: Floats | None, least: int = 1) -> tuple[Floats, int]:
+def _profile(steps: Floats, found: Floats | None, least: int = 1, levels: Floats | None = None) -> tuple[Floats, int]:
     """Return what lines add to each row, without what drifts, and the rows from step to step; 0 for none.
 
-    ``found`` are those of the steps ``(rows - 1, groups)`` that are of lines.
+    ``found`` are those of the steps ``(rows - 1, groups)`` that are of lines; ``levels`` are those of ``(rows,
+    groups)``.
     """
     count = len(steps) + 1
     if found is None:
@@ -403,9 +411,23 @@ def _profile(steps: Floats, found: Floats | None, least: int = 1) -> tuple[Float
     if len(where) > MANY and not walks:
         is_long = turned * apart < FINE * np.pi
         is_fine = ~is_long & (turned * apart < np.pi)
-        gain = np.minimum(gain, np.where(is_long, (FLAT - 1 / apart) * power[is_fine].mean() / power, 1))
+        fine = (FLAT - 1 / apart) * power[is_fine].mean()
+        gain = np.minimum(gain, np.where(is_long, fine / power, 1))
+        if levels is not None:
+            of_levels, power, errors = _of_levels(levels - medians_of(levels.T))
+            is_better = (power < fine) & (ERRORS * errors < (1 - gain) * power)
+            transformed = np.where(is_better, of_levels, transformed)
+            gain = np.where(is_better, 1 - ERRORS * errors / power, gain)
     gain[0] = 0
     return _from_cosines((gain * transformed)[None])[0], pitch
+
+
+def _of_levels(levels: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the cosine transform of rows' levels, its power, and that of their error, which two halves tell."""
+    one, other = (medians_of(part) for part in np.array_split(levels, 2, axis=1))
+    both = cosines(np.stack([medians_of(levels), (one - other) / 2]))
+    power, errors = (_octaves(np.square(each) * 2 / len(levels)) for each in both)
+    return both[0], power, errors
 
 
 def related(steps: Floats) -> list[float]:

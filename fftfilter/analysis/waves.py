@@ -46,9 +46,9 @@ OBJECT = 4.0
 LETTERS, UNMOVED = 60.0, 0.06
 AROUND = np.r_[-12:-2, 3:13]
 # A slanted wave stands out so many times in the spectrum of the picture, has so many periods, and is not nearer than so
-# many bins to one along rows or columns; so many peaks are looked at, and tried. One that stands out less in its steps
-# than further waves is faint, and has so many times the power around it.
-HARDLY, PERIODS, SLANTED, PEAKS, TRIED, FAINT = 2.0, 5.0, 0.5, 16, 2, 10**0.9
+# many bins to one along rows or columns; so many peaks are looked at, and tried. It has so many times the power around
+# its steps, and is faint if that is less than of further waves, or if its halves differ more than so.
+HARDLY, PERIODS, SLANTED, PEAKS, TRIED, FAINT, CERTAIN = 2.0, 5.0, 0.5, 16, 2, 10**0.9, 10**-1.6
 
 
 class Wave(NamedTuple):
@@ -103,7 +103,7 @@ def waves_along(some: Floats, at: float = 0.0) -> tuple[list[Wave], list[float]]
         if is_content or not _moves_all(moved, own[first:last], wave.f):
             content.append(1 / wave.f)
         else:
-            found.append(Wave(own, is_gain, 1 / wave.f, wave.stands_out < FURTHER))
+            found.append(Wave(own, is_gain, 1 / wave.f, wave.is_faint))
     return found, content
 
 
@@ -146,6 +146,7 @@ class _Candidate:
         self._k = low + int(self._power[low:high].argmax())
         self.is_inside = low < self._k < high - 1
         self.stands_out = self._times(self._k)
+        self.is_faint = self.stands_out < FURTHER or bool(self._apart[self._k] > CERTAIN * self._power[self._k])
         a, b, c = np.sqrt(self._power[self._k - 1 : self._k + 2])
         shift = 0.5 * (a - c) / (a - 2 * b + c) if self.is_inside else 0.0
         self.f = float(self._k + shift) / FINE / n

@@ -41,6 +41,23 @@ def test_bands_of_any_width_are_taken_out_and_told(rng, rows, angle):
     assert note.startswith(f"bands of {rows} rows at 0 degrees, offsets of " if rows > 1 else "lines at 0 degrees, ")
 
 
+def test_the_sky_between_stars_and_galaxies_is_level():
+    y, x = np.mgrid[:HEIGHT, :WIDTH]
+    deviations = []
+    for seed in range(3):
+        rng, sky = np.random.default_rng(seed), np.full((HEIGHT, WIDTH), 100.0)
+        for size, power, count in ((1.5, 2.5, 60), (8.0, 2, 4)):  # stars, and galaxies with wide halos
+            for row, column, light in rng.uniform((0, 0, 300), (HEIGHT, WIDTH, 3000), (count, 3)):
+                sky += light / 1.5 / size**0.5 * (1 + ((y - row) ** 2 + (x - column) ** 2) / size**2) ** -power
+        lines = rng.normal(0, 3, HEIGHT)
+        faulty = sky + (lines - lines.mean())[:, None] + rng.normal(0, 4, sky.shape)
+        made, _ = repaired(np.clip(np.rint(10 * faulty), 0, 65535).astype(np.uint16))
+        left = np.median(made / 10 - sky, axis=1)
+        assert np.abs(left - np.median(left)).max() < 2.5
+        deviations.append(np.std(left))
+    assert np.mean(deviations) < 0.7
+
+
 @pytest.mark.parametrize("rows", [1, 2, 4, 8])
 def test_the_slopes_of_a_sky_are_no_part_of_its_lines(rng, rows):
     y, x = np.mgrid[:HEIGHT, :WIDTH]
