@@ -45,8 +45,9 @@ AROUND, CERTAIN = 8, 2.0
 # of periods up to this part alike; the power of long periods is at most so many times that.
 EVERY_ROW, SLOW, ALIKE, WHITE = 0.5, 64, 0.55, 4.0
 # The power of lines at long periods: so many times the mean of that from this part of their highest frequency up, where
-# there are many steps. So many times their participation is the number of steps that stand out from errors.
-FLAT, FINE, MANY, WHOLE = 2.4, 0.25, 24, 1.5
+# there are many steps, and for levels very many. So many times their participation is the number of steps that stand
+# out from errors.
+FLAT, FINE, MANY, OF_LEVELS, WHOLE = 2.4, 0.25, 24, 96, 1.5
 # In how many of its standard errors, each of which may be the best, a step has to be the same in four groups of five;
 # with the first, all steps count.
 LIMITS = (-np.inf, 0.0, 2.0, 3.0, 5.0)
@@ -413,7 +414,7 @@ def _profile(steps: Floats, found: Floats | None, least: int = 1, levels: Floats
         is_fine = ~is_long & (turned * apart < np.pi)
         fine = (FLAT - 1 / apart) * power[is_fine].mean()
         gain = np.minimum(gain, np.where(is_long, fine / power, 1))
-        if levels is not None:
+        if levels is not None and len(where) > OF_LEVELS:
             of_levels, power, errors = _of_levels(levels - medians_of(levels.T))
             is_better = (power < fine) & (ERRORS * errors < (1 - gain) * power)
             transformed = np.where(is_better, of_levels, transformed)
