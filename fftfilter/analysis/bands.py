@@ -108,6 +108,8 @@ class _Model(NamedTuple):
     """Some of "steps" and "ridge"."""
     steps: Floats
     """The steps of groups, ``(rows - 1, groups)``."""
+    found: Floats | None
+    """Those of rows that are of lines, or may be; None without evidence."""
     doubt: Doubt
     """Why lines that are there stay."""
 
@@ -223,18 +225,19 @@ def _lines(
         is_dark = valid & ~(some > 0)
         if with_gains and np.count_nonzero(is_dark) <= DARK * np.count_nonzero(valid):
             logs = np.log(np.where(some > 0, some, np.nan))
-            of_logs = _model(logs, blurred, fewest, with_ridge=with_ridge, strict=strict)
+            of_logs = _model(logs, blurred, fewest, with_ridge=False, strict=strict)
             doubt = doubt or of_logs.doubt
             # A ridge tells no gains: its lines are along a part of the picture.
-            if "steps" in of_logs.kind and (not (best.kind or strict) or _is_gain(some, best.steps, of_logs.steps)):
-                best, some, is_gain = of_logs, logs, True
+            if of_logs.kind and (not (best.kind or strict) or _is_gain(some, best, of_logs.steps)):
+                some, is_gain = logs, True
+                best = _model(logs, blurred, fewest, with_ridge=True, strict=strict) if with_ridge else of_logs
     if not best.kind:
         return None, doubt
     profiles, pitch = np.zeros((BESIDE.stop, len(some))), 0
     if "steps" in best.kind:
         profiles[0], pitch = _profile(
             best.steps,
-            steps_of_lines(best.steps),
+            best.found,
             LEAST_PITCH - 1 if blurred == SLANTED else 1,
             _by_group(some, best.steps.shape[1]),
         )
@@ -246,10 +249,9 @@ def _lines(
     return Lines(profiles, is_gain, pitch), doubt
 
 
-def _is_gain(some: Floats, steps: Floats, of_logs: Floats) -> bool:
+def _is_gain(some: Floats, model: _Model, of_logs: Floats) -> bool:
     """Whether half of the groups predict the other half better as gains, in values and in their logarithm alike."""
-    found = steps_of_lines(steps)
-    rows = slice(None) if found is None else found != 0
+    steps, rows = model.steps, slice(None) if model.found is None else model.found != 0
     above = np.where(some[:-1] > 0, some[:-1], np.nan)
     level, inverse = (_by_group(each, steps.shape[1])[rows] for each in (above, 1 / above))
     steps, of_logs, left = steps[rows], of_logs[rows], np.full(4, 0.01)  # rounding is no evidence
@@ -264,7 +266,7 @@ def _is_gain(some: Floats, steps: Floats, of_logs: Floats) -> bool:
                 (of_logs[other], np.log1p(np.maximum(offset * inverse[other], -DARKEST))),
             )
         ):
-            left[i] += np.nanmean(np.abs(wanted - said)) / max(np.nanmean(np.abs(wanted)), np.finfo(float).tiny)
+            left[i] += _size(wanted - said) / max(_size(wanted), np.finfo(float).tiny)
     return bool(left[0] * left[1] < OF_OFFSETS * left[2] * left[3])
 
 
@@ -326,6 +328,13 @@ def _quantiles(values: Floats, *wanted: float) -> list[Floats]:
     return found
 
 
+def _size(values: Floats) -> float:
+    """Return the mean size of values without NaN."""
+    sizes = np.abs(values)
+    mean = float(sizes.mean())
+    return mean if np.isfinite(mean) else float(np.nanmean(sizes))
+
+
 def medians_of(values: Floats) -> Floats:
     """Return the median of each row without its NaN, 0 of a row that has nothing else."""
     return _quantiles(values, 0.5)[0]
@@ -349,10 +358,10 @@ def steps_of_lines(steps: Floats) -> Floats | None:
     if not all(np.isfinite(each).any() for each in halves):
         return None
     known = [_agreed(each) for each in halves]
-    best, least = None, sum(float(np.nanmean(np.abs(each))) for each in halves)
+    best, least = None, sum(map(_size, halves))
     for limit in LIMITS:
         said = (np.where(sure > limit * error, median, 0)[:, None] for median, sure, error in reversed(known))
-        left = sum(float(np.nanmean(np.abs(each - other))) for each, other in zip(halves, said, strict=True))
+        left = sum(_size(each - other) for each, other in zip(halves, said, strict=True))
         if left < least:
             best, least = limit, left
     if best is None:
@@ -486,7 +495,7 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
     """Return the simplest model of those that predict best what half of the groups do not show."""
     steps = steps_of_groups(some, fewest)
     if not all(np.isfinite(steps[:, first::2]).any() for first in (0, 1)):
-        return _Model("", steps, "")
+        return _Model("", steps, None, "")
     by_steps, by_ridge, by_both = (np.zeros(steps.shape) for _ in range(3))
     gained, left, before = [], 0.0, 0.0
     ends = _shares(some.shape[1], steps.shape[1])
@@ -537,11 +546,11 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
     kind = "steps" if is_lines else ""
     others = () if not with_ridge else ("steps, ridge",) if is_lines and walks else ("ridge", "steps, ridge")
     predicted = {"": 0 * steps, "steps": by_steps, "ridge": by_ridge, "steps, ridge": by_both}
-    said = {kind: float(np.nanmean(np.abs(steps - each))) for kind, each in predicted.items() if others}
+    said = {kind: _size(steps - each) for kind, each in predicted.items() if others}
     for other_kind in others:
         if ("steps" not in other_kind or is_lines) and said[other_kind] < BETTER * said[kind]:
             kind = other_kind
-    return _Model(kind, steps, doubt)
+    return _Model(kind, steps, found, doubt)
 
 
 def unmoved(differences: Floats, steps: Floats) -> tuple[float, float]:
