@@ -48,9 +48,8 @@ EVERY_ROW, SLOW, ALIKE, WHITE = 0.5, 64, 0.55, 4.0
 # there are many steps, and for levels very many. So many times their participation is the number of steps that stand
 # out from errors.
 FLAT, FINE, MANY, OF_LEVELS, WHOLE = 2.4, 0.25, 24, 96, 1.5
-# In how many of its standard errors, each of which may be the best, a step has to be the same in four groups of five;
-# with the first, all steps count.
-LIMITS = (-np.inf, 0.0, 2.0, 3.0, 5.0)
+# In how many of its standard errors, each of which may be the best, a step has to be the same in four groups of five.
+LIMITS = (0.0, 2.0, 3.0, 5.0)
 # The quantile of four groups of five, and its distance from the median in standard deviations.
 QUANTILE, AWAY = 0.2, 0.84
 # The part of deviations within a standard deviation, and the error of a median beside that of a mean.
@@ -424,8 +423,9 @@ def _profile(steps: Floats, found: Floats | None, least: int = 1, levels: Floats
         fine = (FLAT - 1 / apart) * power[is_fine].mean()
         gain = np.minimum(gain, np.where(is_long, fine / power, 1))
         if levels is not None and len(where) > OF_LEVELS:
+            usual = FLAT * np.median(power[is_fine])  # lines that repeat have one period, whose power tells nothing
             of_levels, power, errors = _of_levels(levels - medians_of(levels.T))
-            is_better = (power < fine) & (ERRORS * errors < (1 - gain) * power)
+            is_better = (power < usual) & (ERRORS * errors < (1 - gain) * power)
             transformed = np.where(is_better, of_levels, transformed)
             gain = np.where(is_better, 1 - ERRORS * errors / power, gain)
     gain[0] = 0
