@@ -47,8 +47,8 @@ LETTERS, UNMOVED = 60.0, 0.06
 AROUND = np.r_[-12:-2, 3:13]
 # A slanted wave stands out so many times in the spectrum of the picture, has so many periods, and is not nearer than so
 # many bins to one along rows or columns; so many peaks are looked at, and tried. It has so many times the power around
-# its steps, and is faint if that is less than of further waves, or if its halves differ more than so.
-HARDLY, PERIODS, SLANTED, PEAKS, TRIED, FAINT, CERTAIN = 2.0, 5.0, 0.5, 16, 2, 10**0.9, 10**-1.6
+# its steps, and is faint if that is less than of further waves, or if it differs so much more without a window.
+HARDLY, PERIODS, SLANTED, PEAKS, TRIED, FAINT, CERTAIN = 2.0, 5.0, 0.5, 16, 2, 10**0.9, 0.2
 
 
 class Wave(NamedTuple):
@@ -146,7 +146,6 @@ class _Candidate:
         self._k = low + int(self._power[low:high].argmax())
         self.is_inside = low < self._k < high - 1
         self.stands_out = self._times(self._k)
-        self.is_faint = self.stands_out < FURTHER or bool(self._apart[self._k] > CERTAIN * self._power[self._k])
         a, b, c = np.sqrt(self._power[self._k - 1 : self._k + 2])
         shift = 0.5 * (a - c) / (a - 2 * b + c) if self.is_inside else 0.0
         self.f = float(self._k + shift) / FINE / n
@@ -168,13 +167,24 @@ class _Candidate:
         mean = _middle(whole)
         turned, weights = 2 * np.pi * self.f * np.arange(n), window(n).astype(np.float64)
         least = float(np.quantile((whole * mean.conjugate()).real, 0.2))
-        to_borders = 2 * np.exp(-1j * turned) @ (self._mean - self._mean.mean()) / n
-        if least <= EVERYWHERE * abs(mean) ** 2 or abs(to_borders - mean) > FADES * abs(mean):
+        if least <= EVERYWHERE * abs(mean) ** 2 or self._fades > FADES:
             return False
         waves = np.stack([np.cos(turned), np.sin(turned), np.ones(n)], axis=1) * weights[:, None]
         rest = self._mean * weights - waves @ np.linalg.lstsq(waves, self._mean * weights)[0]
         left = np.abs(np.fft.rfft(rest, FINE * n)[max(0, k - round(REACH * FINE)) : k + round(REACH * FINE) + 1]) ** 2
         return bool(left.max() < LEFT * self._power[k])
+
+    @property
+    def _fades(self) -> float:
+        """How much it differs without a window, as a part of its amplitude."""
+        mean, turned = _middle(_amplitudes(self._steps, self.f)), 2 * np.pi * self.f * np.arange(len(self._mean))
+        to_borders = 2 * np.exp(-1j * turned) @ (self._mean - self._mean.mean()) / len(turned)
+        return float(abs(to_borders - mean) / max(abs(mean), np.finfo(float).tiny))
+
+    @property
+    def is_faint(self) -> bool:
+        """Whether it is less certain than a slanted wave has to be."""
+        return self.stands_out < FURTHER or self._fades > CERTAIN
 
     @property
     def multiples(self) -> list[float]:
