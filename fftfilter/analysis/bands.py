@@ -323,7 +323,7 @@ def _quantiles(values: Floats, *wanted: float) -> list[Floats]:
         low = np.floor(each * last).astype(np.intp)
         part = each * last - low
         at_low, at_high = ordered[rows, low], ordered[rows, np.minimum(low + 1, last)]
-        found.append(np.nan_to_num(at_low + part * (at_high - at_low)))
+        found.append(np.where(np.isnan(at_low), 0, at_low + part * (at_high - at_low)))
     return found
 
 
@@ -342,7 +342,8 @@ def medians_of(values: Floats) -> Floats:
 def _agreed(steps: Floats) -> tuple[Floats, Floats, float]:
     """Return the median of the groups for each row, what most groups agree on of it, and the error of a median."""
     low, median, high = _quantiles(steps, QUANTILE, 0.5, 1 - QUANTILE)
-    noise = float(np.nanquantile(np.abs(steps - median[:, None]), WITHIN))  # the median is often 0 in 8 bits
+    sizes = np.abs(steps - median[:, None])
+    noise = float(np.quantile(sizes[np.isfinite(sizes)], WITHIN))  # the median is often 0 in 8 bits
     least = np.where(median > 0, np.minimum(low + AWAY * noise, median), np.minimum(AWAY * noise - high, -median))
     return median, least, OF_MEDIAN * noise / steps.shape[1] ** 0.5
 

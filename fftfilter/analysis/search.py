@@ -257,10 +257,10 @@ class AutoNotches(NamedTuple):
 
     def nothing(self, left: Left, option: str = "--strength ") -> str:
         """Return the message for a picture without peaks, with what to try next."""
-        said, weak = f"{nothing_of(self.strength)}: no wave is removed", left.weak
-        if weak is None:
-            return f"{said}: try stripes for lines, descreen for the dots of a print"
-        return f"{said}, but one of {weak.period_px:.2f} px is too weak: try {option}{left.strength}"
+        said = (
+            f"{nothing_of(self.strength)}: no wave is removed: try stripes for lines, descreen for the dots of a print"
+        )
+        return f"{said}, {option}{left.strength} for a weak wave of {left.weak.period_px:.2f} px" if left.weak else said
 
     def left(self, left: Left, insist: str = "--insist") -> str:
         """Return the message for waves that look like content, and stay unless ``insist``."""

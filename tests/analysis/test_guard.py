@@ -106,7 +106,7 @@ def test_what_is_too_weak_is_named_with_the_strength_that_takes_it(camera):
     peaks, left = auto.peaks(found)
     assert peaks == []
     line = auto.nothing(left)
-    assert line.endswith(f"px is too weak: try --strength {left.strength}")
+    assert line.endswith(f"a print, --strength {left.strength} for a weak wave of {left.weak.period_px:.2f} px")
     assert AutoNotches(float(left.strength)).peaks(found)[0][0].period_px == left.weak.period_px
     assert AutoNotches(18.0).nothing(Left()).endswith("try stripes for lines, descreen for the dots of a print")
 
