@@ -551,8 +551,8 @@ def test_what_has_one_scale_for_all_channels_is_filtered_alike(run, color, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "of_folder"),
     [
-        (["notch", "--auto"], False),
-        (["notch", "--auto"], True),
+        (["notch", "--auto", "--longest", "500"], False),
+        (["notch", "--auto", "--longest", "500"], True),
         (["notch", "--auto", "folder"], True),
         (["highpass", "--preview", "{}/page.png"], False),
         (["highpass", "--preview", "{}/page.png"], True),
