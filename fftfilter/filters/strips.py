@@ -372,7 +372,7 @@ class Large(ABC):
         if self._ramp is None:
             return pixels(values, None, 0.0, self._how.gray.dtype)
         parts = np.array_split(values, min(values.shape[-2], ceil(values.size / AT_ONCE)), -2)
-        return joined([pixels(part, self._ramp, 0.0, self._how.gray.dtype) for part in parts], -2)
+        return joined([pixels(part, self._ramp, 0.0, self._how.gray.dtype) for part in parts], values, -2)
 
     def made(self, start: int, stop: int, planes: Array | None = None, kept: Any = None, ramp: Any = None) -> Quantized:
         """Return a strip of pixels; the rest is as for :meth:`values`, and a worker of a cluster gets a ramp."""

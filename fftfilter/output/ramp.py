@@ -273,14 +273,16 @@ def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> Quan
     if ramp is None:
         return Quantized(values, 0.0, 0.0, largest)
     on = known(ramp, largest, deviation)
-    return joined(in_slabs(lambda part: _quantized(values[part], on, largest, np.dtype(dtype)), planes, size))
+    return joined(in_slabs(lambda part: _quantized(values[part], on, largest, np.dtype(dtype)), planes, size), values)
 
 
-def joined(each: Sequence[Quantized], axis: int = 0) -> Quantized:
-    """Return the parts of a picture, which follow each other along an axis, as one."""
+def joined(each: Sequence[Quantized], values: Array, axis: int = 0) -> Quantized:
+    """Return the pixels of parts of ``values``, which follow each other along an axis, as one."""
     if len(each) == 1:
         return each[0]
-    made, largest = np.concatenate([one.pixels for one in each], axis), max(one.largest for one in each)
+    is_in_place = all(np.may_share_memory(one.pixels, values) for one in each)
+    made = values if is_in_place else np.concatenate([one.pixels for one in each], axis)
+    largest = max(one.largest for one in each)
     clipped, undecided = (sum(getattr(one, name) * one.pixels.size for one in each) for name in Quantized._fields[1:3])
     return Quantized(made, clipped / made.size, undecided / made.size, largest)
 
