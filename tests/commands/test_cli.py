@@ -571,7 +571,7 @@ def test_no_permission_to_read_or_write(tmp_path, mode, what):
     (source if what == "read" else folder).chmod(int(mode, 8))
     script = (
         "import os, sys\n"
-        "import fftfilter.cli, fftfilter.filters, fftfilter.work.output_file  # while they may still be read\n"
+        "import fftfilter.cli, fftfilter.folders.preloaded, fftfilter.work.output_file  # while they may be read\n"
         "fftfilter.cli.cli.list_commands(None)\n"
         "if os.getuid() == 0: os.setgid(65534); os.setuid(65534)\n"
         "from fftfilter.cli import cli\n"
