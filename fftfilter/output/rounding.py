@@ -241,7 +241,7 @@ class Difference:
         """How many samples may differ, ties counted once."""
         if self.is_float or self.white > 255:
             return self.size
-        return max(1, int(self.size / ONE_OF * self.unit / self.white))
+        return max(1, int(min(self.size, self.size / ONE_OF * self.unit / self.white)))  # the unit may be infinite
 
     @property
     def is_right(self) -> bool:

@@ -86,6 +86,8 @@ def test_what_tolerances_are_parts_of_may_be_more_than_white():
 def test_of_a_range_that_is_nothing_every_level_is_right():
     wanted, white = ramp("uint16")
     assert Difference.of(wanted[::-1], wanted, white, unit=np.inf).right == "at most 65535 of 65535 levels"
+    few = np.array([3, 2, 2, 0], np.uint8)
+    assert Difference.of(few, few, 255, unit=np.inf).right == "at most 255 of 255 levels"
 
 
 def test_integers_that_were_floats_may_be_either_neighbor():
