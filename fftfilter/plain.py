@@ -49,7 +49,7 @@ def library(size: int) -> tuple[Any, dict[str, Any]]:
 
 
 @cache
-def cosines(n: int) -> Array:
+def cosine_matrix(n: int) -> Array:
     """Return the orthogonal matrix ``(n, n)`` of the cosine transform, whose waves go on at mirrored edges."""
     k, x = np.ogrid[:n, :n]
     return np.sqrt(np.where(k, 2, 1) / n) * np.cos(np.pi / n * k * (x + 0.5))
@@ -125,7 +125,7 @@ class NumPyPipeline:
         is_short = max(height, width) <= SHORT and launcher.real == np.float64
         if is_short and edges == "mirror" and transfer.is_even_along_axes:
             self._gain = self._gain[:height, :width]
-            self._cosines = [cosines(height), cosines(width)[: self._gain.shape[1]]]
+            self._cosines = [cosine_matrix(height), cosine_matrix(width)[: self._gain.shape[1]]]
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter images ``(count, height, width)``, and return their pixels."""

@@ -19,6 +19,7 @@ import re
 import sys
 from contextlib import suppress
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,10 +78,10 @@ def prepare_environment() -> None:
     if system.POCL_WORKERS not in os.environ and os.sched_getaffinity(0) == set(range(system.cores())):
         os.environ.setdefault("POCL_AFFINITY", "1")
     _limit_workers()
-    # The command has files, which take longer than a launch, and would build its programs twice; another PoCL may have
-    # a GPU, too.
+    # The command has files, which take longer than a launch, and would build its programs twice; another PoCL has other
+    # names for its devices, and may have a GPU.
     is_other = any(Path(os.environ.get("OCL_ICD_VENDORS") or VENDORS).glob("*pocl*"))
-    if not (is_other or system.is_command()):
+    if find_spec("pocl_binary_distribution") and not (is_other or system.is_command()):
         os.environ.setdefault("POCL_DEVICES", DEVICES)
     if _links():
         os.environ["FFTFILTER_PYTHON"] = sys.executable

@@ -79,7 +79,7 @@ print(found.hexdigest(), *((each.name[:6], each.in_caller and each.in_caller.nam
 
 
 @needs_pocl_wheel
-def test_small_images_are_filtered_in_the_thread_that_calls_to_the_same_bytes():
+def test_small_images_are_filtered_in_the_thread_that_calls_to_the_same_bytes(tmp_path):
     def run(**asked):
         environment = {name: value for name, value in os.environ.items() if name != "POCL_DEVICES"} | asked
         done = subprocess.run([sys.executable, "-c", SMALL_IMAGES], env=environment, capture_output=True, check=True)
@@ -90,3 +90,5 @@ def test_small_images_are_filtered_in_the_thread_that_calls_to_the_same_bytes():
     assert "('pthrea', 'basic-')" in by_default[1]
     assert "('pthrea', None)" in threaded[1]
     assert "('basic-', None)" in alone[1]
+    (tmp_path / "pocl.icd").touch()  # another PoCL, whose devices are left as they are
+    assert "('pthrea', None)" in run(OCL_ICD_VENDORS=str(tmp_path))[1]
