@@ -419,6 +419,11 @@ def name_of(options: Mapping[str, Any], *, is_even: bool = True) -> str:
     return options.get("engine") or (BOOK if lacking(options, is_even=is_even) else FUSED)
 
 
+def asks_for_staged(options: Mapping[str, Any]) -> bool:
+    """Whether the staged pipeline is asked for: an algorithm, or what only it has, except for double precision."""
+    return name_of({**options, "precision": None}) not in (FUSED, NUMPY)
+
+
 def choose_engine(options: Mapping[str, Any], *, is_even: bool = True, word: str = "engine") -> Engine:
     """Return the engine for a filter's options; ``word`` names an engine in errors.
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .device_choice import FUSED, NUMPY, choose_engine, name_of
+from .device_choice import FUSED, NUMPY, asks_for_staged, choose_engine, name_of
 from .system import check_memory, cores, is_bounded
 
 if TYPE_CHECKING:
@@ -90,8 +90,9 @@ def taken(picture: Pixels, how: How, *, is_read: bool = False) -> int:
     count, height, width, item, pages, _, decoder = picture
     pixels, given = height * width, count * item
     out = count * (4 if how.mode.is_values or item == 4 else item)
-    if how.options.get("axes"):  # all pages at once, and five numbers of each sample in NumPy
-        return pixels * pages * (2 * given + out + count * (40 if how.options.get("precision") == "double" else 20))
+    if axes := how.options.get("axes"):  # all pages at once, and five numbers of each sample in NumPy
+        number = count * (40 if how.options.get("precision") == "double" else 20)
+        return pixels * pages * (2 * given + out + number) + _by_passes(picture, how.options, axes)
     if is_read:
         return round(pixels * max(*_steps(picture, how, out), _searched(picture) * how.is_auto))
     # A gray picture lies as it is in the bytes of its file; colors are taken apart.
@@ -246,6 +247,22 @@ def _staged(options: Mapping[str, Any], shape: tuple[int, int, int], *, is_even:
 
     algorithm = choose_engine(options, is_even=is_even).staged
     return 1.15 * buffer_bytes(algorithm, shape, options.get("precision")) / math.prod(shape[1:])
+
+
+def _by_passes(picture: Pixels, options: Mapping[str, Any], axes: str) -> int:
+    """Return the bytes that the staged pipeline takes for a volume beside what NumPy takes; 0 without it."""
+    if not asks_for_staged(options):
+        return 0
+    from .staged.pipeline import buffer_bytes
+
+    depth, height, width = (
+        side * (2 if options.get("edges") == "mirror" and (axes != "t" or not i) else 1)
+        for i, side in enumerate((picture.pages, picture.height, picture.width))
+    )
+    algorithm, precision = choose_engine(options).staged, options.get("precision")
+    buffers = [buffer_bytes(algorithm, shape, precision) for shape in ((depth, height, width), (height, depth, width))]
+    # Values of twice the sides, complex ones as they are written or read, and gains.
+    return max(buffers) + depth * height * width * (40 if precision == "double" else 20)
 
 
 def of_reference(picture: Pixels, how: How) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..device_choice import FUSED, NUMPY, launcher_on
+from ..device_choice import FUSED, NUMPY, asks_for_staged, launcher_on
 from ..errors import ParameterError, TooLargeError
 from ..fused import device_bytes, fused, mirrors, serves
 from ..output.histogram import ByHistogram, Ramps
@@ -90,7 +90,8 @@ class Prepared:
         """Return the same filter in double precision: by NumPy, on a GPU by the staged pipeline."""
         key, own, device = "double", self.description, self.launcher.device
         if key not in self._others:
-            by_default = IN_DOUBLE if device.is_gpu and device.fp64 else NUMPY
+            on_gpu = None if own.volume else IN_DOUBLE  # products of matrices have no algorithm
+            by_default = on_gpu if device.is_gpu and device.fp64 else NUMPY
             name = own.engine.name if own.engine.algorithm else by_default
             on = cast("Device", NumPyDevice()) if name == NUMPY else device
             options = {**own.options, "precision": "double", "engine": name, "device": None}
@@ -131,8 +132,12 @@ class Prepared:
     def _for_edges(self, stack: Stack) -> Pipeline:
         described = self.description
         if described.volume:
-            from .volumes import VolumePipeline
+            from .volumes import StagedVolumePipeline, VolumePipeline
 
+            if asks_for_staged(described.options):
+                self.engine = described.engine.name
+                return StagedVolumePipeline(self.launcher, described, stack)
+            self.engine = NUMPY if isinstance(self.launcher, NumPyLauncher) else FUSED
             if self.launcher.device.is_gpu:
                 from .gpu_volumes import GpuVolumePipeline
 

@@ -12,6 +12,7 @@ kept, FFTs along all axes on the device are faster still.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -293,7 +294,8 @@ class VolumePipeline:
         return orders
 
     def _prepare(self, described: Description) -> None:
-        self._engine = Engine(None, described.options.get("device"), "single") if self._has_spectrum else None
+        if self._has_spectrum:
+            self._engine = Engine(None, described.options.get("device"), "single")
         self._lines = [Lines(axis, self._real, library(self.stack.size)[0]) for axis in self._axes]
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
@@ -307,31 +309,31 @@ class VolumePipeline:
         (_, height, width), base = images.shape, middle(images, self._axes)
         around, values = np.broadcast_to(base, (1, height, width)), np.empty(images.shape, self._real)
         slabs = max(1, images.size // SLAB)
-        lines, engine = self._lines, self._engine
-        kept = values if engine else np.empty((len(self._gains), height, width), self._real)
+        lines, is_whole = self._lines, self._has_spectrum
+        kept = values if is_whole else np.empty((len(self._gains), height, width), self._real)
 
         def begin(rows: slice) -> float:
-            out = kept[:, rows] if engine else None
+            out = kept[:, rows] if is_whole else None
             away = np.subtract(images[:, rows], around[:, rows], out=out, dtype=self._real)
             far = max(float(away.max()), -float(away.min()))
-            if not engine:
+            if not is_whole:
                 numbers = lines[0].forward(away)
                 kept[:, rows] = numbers if len(lines) > 1 else numbers * self._gains
             return far
 
         def finish(rows: slice) -> None:
-            made = values[:, rows] if engine else lines[0].back(kept[:, rows])
+            made = values[:, rows] if is_whole else lines[0].back(kept[:, rows])
             if self._beyond:
                 away = np.subtract(images[:, rows], around[:, rows], dtype=self._real)
                 made += away if self._beyond == 1 else away * self._real.type(self._beyond)
             if self._dc:
                 made += (self._dc * around[:, rows]).astype(self._real)
-            if not engine:
+            if not is_whole:
                 values[:, rows] = made
 
         far = max(system.in_slabs(begin, height, images.size, slabs))
-        if engine:
-            values = self._by_spectrum(engine, values)
+        if is_whole:
+            values = self._by_spectrum(values)
         elif len(lines) > 1:
             system.in_slabs(partial(self._within, kept), len(kept), kept.size, len(kept))
         system.in_slabs(finish, height, images.size, slabs)
@@ -342,9 +344,9 @@ class VolumePipeline:
         for page, gains in zip(kept[pages], self._gains[pages], strict=True):
             page[:] = _across(self._lines, _across(self._lines, page) * gains, back=True)
 
-    def _by_spectrum(self, engine: Engine, values: Array) -> Array:
+    def _by_spectrum(self, values: Array) -> Array:
         """Filter values in place, some pages and some rows at a time: large new arrays take longer than the FFTs."""
-        (_, height, width), is_whole = values.shape, len(self._axes) > 1
+        (_, height, width), is_whole, engine = values.shape, len(self._axes) > 1, self._engine
         numbers = np.empty((len(values), height, width // 2 + 1), np.complex64) if is_whole else values
         pages, rows = (self._slabs(length, values.size) for length in (len(values), height))
         for each in pages if is_whole else ():
@@ -374,6 +376,41 @@ class VolumePipeline:
     def facts(self) -> Facts:
         """Return facts about the volume of the last run."""
         return self._facts
+
+
+class StagedVolumePipeline(VolumePipeline):
+    """The filter of a volume by the passes of the book, with any algorithm of the papers.
+
+    Mirrored edges take a volume of twice each side that is filtered, as those of pictures do.
+    """
+
+    _has_spectrum = True
+
+    def _check_memory(self) -> None:
+        stack, times = self.stack, math.prod(axis.period // axis.length for axis in self._axes)
+        # Gains, values, and these as complex numbers.
+        check_memory(stack.height, stack.width, times * stack.size * NUMBERS * self._real.itemsize, str(stack))
+
+    def _orders(self) -> list[Array]:
+        orders = _orders(self._axes)
+        for axis in self._axes:
+            orders[axis.place] = np.fft.ifftshift(np.arange(axis.period) - axis.period // 2)
+        return orders
+
+    def _prepare(self, described: Description) -> None:
+        from ..staged.pipeline import VolumeFilter
+
+        self._lines, method, kind = [], described.engine.staged, described.transpose
+        periods = {axis.place: axis.period for axis in self._axes}
+        depth, height, width = (periods.get(place, n) for place, n in enumerate(self.stack.shape))
+        shape = depth, height, width
+        self._passes = VolumeFilter(self._launcher, method, shape, self._gains, transpose_kind=kind)
+
+    def _by_spectrum(self, values: Array) -> Array:
+        for axis in self._axes if self._axes[0].is_mirrored else ():
+            values = np.concatenate([values, np.flip(values, axis.place)], axis.place)
+        depth, height, width = self.stack.shape
+        return np.ascontiguousarray(self._passes.run(values)[:depth, :height, :width])
 
 
 def middle(images: Array, axes: Sequence[Axis], before: int = 0) -> Array:

@@ -199,6 +199,51 @@ class Transform:
         return self._space.read(X, np.empty(self.shape, number))
 
 
+class VolumeFilter:
+    """A filter of volumes ``(depth, height, width)`` along z, or along z, y and x, on a device.
+
+    Lines along z are one more pass, behind the transpose of one image whose rows are the pages:
+
+        rows -> transpose -> columns -> transpose -> lines -> mask -> lines -> transpose -> columns -> transpose -> rows
+
+    ``gains`` are those of all frequencies, ``(depth, 1, 1)`` along z alone. Raises TooLargeError.
+    """
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        method: Algorithm,
+        shape: tuple[int, int, int],
+        gains: Array,
+        *,
+        transpose_kind: str | None = None,
+    ) -> None:
+        self.shape = depth, height, width = shape
+        size, page, kept = depth * height * width, height * width, gains.size // depth
+        rows, columns, lines = (plan_rows(n, method) for n in (width, height, depth))
+        turn = partial(steps.transpose, kind=transpose_kind or method.transpose, side=launcher.tile_side)
+        there = turn(page, depth, 1), *fft_core(lines, page, FORWARD)
+        back = *fft_core(lines, page, INVERSE), turn(depth, page, 1)
+        plans = [lines]
+        if kept == page:
+            in_page = *fft_core(rows, size // width, FORWARD), turn(width, height, depth)
+            there = *in_page, *fft_core(columns, size // height, FORWARD), *there
+            of_page = *fft_core(columns, size // height, INVERSE), turn(height, width, depth)
+            back = *back, *of_page, *fft_core(rows, size // width, INVERSE)
+            plans += rows, columns
+        elements = max(size // plan.n * plan.width for plan in plans)
+        self._launches = *there, steps.mask(depth, kept, page // kept, None), *back
+        what, tables = f"a volume of {depth} x {height} x {width}", {steps.MASK: np.ascontiguousarray(gains.T)}
+        self._space = Workspace(launcher, plans, elements, what, launches=self._launches, tables=tables)
+
+    def run(self, values: Array) -> Array:
+        """Return a volume filtered, real numbers."""
+        number = self._space.launcher.complex
+        self._space.write(X, np.ascontiguousarray(values, number))
+        self._space.run(self._launches)
+        return self._space.read(X, np.empty(self.shape, number)).real
+
+
 # The flow chart
 
 # Pixels as the device loads them; in double precision also float64.

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import images, memory, system
 from ..arrays import PRECISIONS
+from ..device_choice import asks_for_staged, name_of
 from ..errors import ParameterError, TooLargeError
 from ..filters import ratio
 from ..filters.strips import FILLING, How, free_room, ready
@@ -99,6 +100,9 @@ class Volumes:
         pixels = memory.Pixels.of(first.planes, len(opened.pages))
         size = memory.taken(pixels, opened.recipe.how_much()) + memory.beside(opened.recipe.options)
         self.is_large = by_strips and system.lacking(size) is not None
+        if self.is_large and asks_for_staged(options := opened.recipe.options):
+            engine = name_of(options)
+            raise TooLargeError(f"{opened.name}: larger than memory, and engine {engine} takes the whole: leave it out")
         self._plans: dict[Any, VolumePlan] = {}
         self._has_holes = opened.recipe.ratio or opened.recipe.holes(first, opened.name) is not None
         self._logs: ratio.OfStrips | None = None

@@ -101,6 +101,22 @@ def test_most_frequencies_are_filtered_by_their_spectrum(shape, edges, rng):
         np.testing.assert_allclose(got, wanted, atol=2e-4, err_msg=name)
 
 
+@pytest.mark.parametrize("edges", ["wrap", "mirror"])
+@pytest.mark.parametrize("axes", [3, "t", (2,)], ids=str)
+@pytest.mark.parametrize("engine", ["book", "stockham"])
+def test_engines_of_the_papers_filter_volumes_by_their_passes(engine, axes, edges, rng):
+    along = {3: (0, 1, 2), "t": (0,)}.get(axes, axes)
+    how = {"axes": axes, "edges": edges, "output": "real", "engine": engine, "transpose": "plain"}
+    for shape in (SHAPE, (8, 16, 4), (1, 6, 1)):
+        array = rng.random(shape) * 200
+        for name, (transfer, gain) in FILTERS.items():
+            filter_ = Filter(transfer, **how, profile=True)
+            np.testing.assert_allclose(filter_(array), reference(array, gain, along, edges), atol=2e-4, err_msg=name)
+            assert filter_.engine == engine
+            launches = {each.step: each.launches for each in filter_.timings()}
+            assert launches["transpose"] == (4 if axes == 3 else 2)
+
+
 @pytest.mark.parametrize("output", ["magnitude", "signed", "keep"])
 @pytest.mark.parametrize("name", FILTERS)
 def test_levels_are_within_the_contract(output, name, rng):

@@ -353,6 +353,8 @@ def test_a_volume_that_strips_do_not_filter_is_a_line_and_leaves_nothing(rng, tm
     assert "in.tif: larger than memory: filtered in " in said
     assert "output magnitude of a volume takes no missing samples: take keep or real, or fill them" in said
     assert "and its rows along z, take" in run_cli(*words, *memory(25), code=1)
+    said = run_cli(*words, "--engine", "book", *memory(130), code=1)
+    assert "in.tif: larger than memory, and engine book takes the whole: leave it out" in said
     assert [each.name for each in tmp_path.iterdir()] == ["in.tif"]
 
 
