@@ -24,7 +24,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
-from io import BytesIO
 from itertools import chain, product
 from math import ceil, prod
 from threading import Lock
@@ -50,8 +49,9 @@ if TYPE_CHECKING:
 
     Read = Callable[[int, int], Array]  # masked where pixels are missing
 
-# Samples of rows that are transformed at a time, so that they stay in a processor's cache.
-AT_ONCE = 1 << 17
+# Samples of rows that are transformed at a time, so that they stay in a processor's cache. Of many threads each has
+# more, as they wait for each other between NumPy's functions: the most threads that have so many.
+AT_ONCE, FEW_THREADS = 1 << 18, 8
 # The most columns of a block, and its least if there are several threads; the most samples of a strip.
 COLUMNS, FEW_COLUMNS, SAMPLES = 128, 8, 1 << 22
 # The part of the free memory that is taken, as other programs and threads' own memory grow; that of columns.
@@ -158,21 +158,26 @@ def planned(
     blocks, beyond = _varying(grid, columns)
     kept = channels * len(blocks) * columns * height * number
     on_disk = kept > room / 2
-    left, chunk = room - kept * (not on_disk), _at_once(width) * grid.width * 10 * real
+    left = room - kept * (not on_disk)
     times, filling = _filling(shape, itemsize + real, room) if may_miss else (0, 0)
     # A strip as it is read, its values, flags and pixels, and the file's bytes; others wait for their turn.
     of_pixel = 3 * itemsize + real + 3 + (real + 2) * may_miss
     row = channels * (width * of_pixel + 2 * len(blocks) * columns * number)
     waiting = 2 * width * channels * itemsize
 
+    transform = grid.width * 10 * real  # of a row
+
     def taken(rows: int) -> int:
-        beside = threads * chunk + waiting * units[1] * (units[1] > 1) + filling
-        return rows * (threads * row + waiting) + beside
+        beside = waiting * units[1] * (units[1] > 1) + filling
+        return rows * (threads * row + waiting) + threads * min(rows, _at_once(width, threads)) * transform + beside
 
     unit = units[0]
-    threads = threads if taken(unit) <= left else 1
+    while threads > 1 and taken(unit) > left:
+        threads -= 1
     most_rows = max(SAMPLES // (channels * width), (4 * NEAR << times) * may_miss)
-    fits = min(height, most_rows, (left - taken(0)) // (threads * row + waiting))
+    free, part = left - taken(0), _at_once(width, threads)
+    few = min(part, free // (threads * (row + transform) + waiting))  # are transformed all at once
+    fits = min(height, most_rows, max(few, (free - threads * part * transform) // (threads * row + waiting)))
     rows = max(unit, fits // unit * unit)
     whole = max(taken(rows), int(threads * (columns * column + OF_GAINS))) + kept * (not on_disk)
     if whole > room:
@@ -196,9 +201,9 @@ def _filling(shape: tuple[int, ...], itemsize: int, room: int) -> tuple[int, int
     return times, whole() + FILLING * (6 * near) ** 2 + channels * width * 2 * near * (itemsize + 2)
 
 
-def _at_once(width: int) -> int:
-    """Return how many rows are transformed at a time: four are, by a processor's vectors."""
-    return 4 * ceil(AT_ONCE / (4 * width))
+def _at_once(width: int, threads: int) -> int:
+    """Return how many rows are transformed at a time by each thread: four are, by a processor's vectors."""
+    return 4 * ceil(AT_ONCE * max(1, threads / FEW_THREADS) / (4 * width))
 
 
 def _is_real(grid: EdgedGrid) -> bool:
@@ -235,12 +240,11 @@ class Spectra:
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, folder: str | None) -> None:
         self._shape, self._dtype, self._folder, self._lock = shape, np.dtype(dtype), folder, Lock()
-        size, self._file = prod(shape) * self._dtype.itemsize, cast("BinaryIO", None)
+        self._array: Array | None = None
         if folder is None:
-            self._file = BytesIO()
-            self._file.seek(size)
-            self._file.write(b"\0")  # all at once, as it would grow beyond its size
+            self._array = np.empty(shape, dtype)
             return
+        size, self._file = prod(shape) * self._dtype.itemsize, cast("BinaryIO", None)
         with self._at():
             if size > (free := shutil.disk_usage(folder).free):
                 said = f"{size:,} bytes of scratch are needed, and {free:,} are free"
@@ -261,11 +265,16 @@ class Spectra:
 
     def put(self, channel: int, block: int, row: int, values: Array) -> None:
         """Put rows (n, columns) of a block, from one on."""
+        if self._array is not None:
+            self._array[channel, block, row : row + len(values)] = values
+            return
         with self._at(channel, block, row) as file:
             file.write(np.ascontiguousarray(values, self._dtype).data.cast("B"))
 
     def get(self, channel: int, block: int, start: int, stop: int) -> Array:
-        """Return rows of a block."""
+        """Return rows of a block; they may be the numbers themselves."""
+        if self._array is not None:
+            return self._array[channel, block, start:stop]
         found = np.empty((stop - start, self._shape[3]), self._dtype)
         with self._at(channel, block, start) as file:
             file.readinto(found.data.cast("B"))  # type: ignore[attr-defined]
@@ -273,7 +282,8 @@ class Spectra:
 
     def close(self) -> None:
         """Give back the memory, or the disk."""
-        with suppress(OSError):  # of what was not written yet, on a full disk
+        self._array = None
+        with suppress(OSError, AttributeError):  # of what was not written yet, on a full disk; there may be no file
             self._file.close()
 
 
@@ -371,7 +381,8 @@ class Large(ABC):
         """Return values as pixels, some rows at a time; overwrites them."""
         if self._ramp is None:
             return pixels(values, None, 0.0, self._how.gray.dtype)
-        parts = np.array_split(values, min(values.shape[-2], ceil(values.size / AT_ONCE)), -2)
+        rows = _at_once(values.shape[-1], self.plan.threads)
+        parts = np.array_split(values, ceil(values.shape[-2] / rows), -2)
         return joined([pixels(part, self._ramp, 0.0, self._how.gray.dtype) for part in parts], values, -2)
 
     def made(self, start: int, stop: int, planes: Array | None = None, kept: Any = None, ramp: Any = None) -> Quantized:
@@ -494,7 +505,7 @@ class LargePicture(Large):
 
     def _slices(self, rows: int) -> Iterator[slice]:
         """Return the rows of a strip that are transformed at a time."""
-        step = _at_once(self.plan.shape[2])
+        step = _at_once(self.plan.shape[2], self.plan.threads)
         return (slice(row, row + step) for row in range(0, rows, step))
 
     @QUIET
