@@ -52,8 +52,9 @@ if TYPE_CHECKING:
 # Samples of rows that are transformed at a time, so that they stay in a processor's cache. Of many threads each has
 # more, as they wait for each other between NumPy's functions: the most threads that have so many.
 AT_ONCE, FEW_THREADS = 1 << 18, 8
-# The most columns of a block, and its least if there are several threads; the most samples of a strip.
-COLUMNS, FEW_COLUMNS, SAMPLES = 128, 8, 1 << 22
+# The most columns of a block, and its least for each of several threads, as these wait for each other at each block;
+# the most samples of a strip.
+COLUMNS, FEW_COLUMNS, SAMPLES = 128, 4, 1 << 22
 # The part of the free memory that is taken, as other programs and threads' own memory grow; that of columns.
 TAKEN, OF_COLUMNS = 0.75, 1 / 3
 # Bytes of Python with NumPy and the libraries of formats, and of those that are loaded later; those that the gains of a
@@ -153,7 +154,9 @@ def planned(
     (channels, height, width), real = shape, PRECISIONS[precision][0].itemsize
     number, of_columns = real * (1 if _is_real(grid) else 2), room * OF_COLUMNS
     column = grid.height * (8 + 7 * real) + 2 * height * number
-    threads = max(1, min(most or system.cores(), int(of_columns / (OF_GAINS + FEW_COLUMNS * column))))
+    threads = most or system.cores()
+    while threads > 1 and threads * (OF_GAINS + FEW_COLUMNS * threads * column) > of_columns:
+        threads -= 1
     columns = max(1, min(COLUMNS, _columns(grid), int((of_columns / threads - OF_GAINS) / column)))
     blocks, beyond = _varying(grid, columns)
     kept = channels * len(blocks) * columns * height * number
