@@ -452,7 +452,8 @@ def slopes(medians: Floats) -> Floats:
     """Return the slopes of the picture: what steps around each row have in common, if more than their deviations."""
     around = sliding_window_view(np.pad(medians, AROUND, "symmetric"), 2 * AROUND + 1)
     middle = np.sort(around, axis=1)[:, AROUND]  # much faster than the median
-    deviations = np.sort(np.abs(around - middle[:, None]), axis=1)[:, AROUND]
+    # Of steps of 1, -1, 1 ..., most by one are alike, and no slope.
+    deviations = np.sort(np.abs(around - middle[:, None]), axis=1)[:, AROUND : AROUND + 2].mean(axis=1)
     power, errors = np.square(middle), np.square(CERTAIN * deviations)
     return np.asarray(middle * np.maximum(power - errors, 0) / np.maximum(power, np.finfo(float).tiny))
 

@@ -58,6 +58,18 @@ def test_the_sky_between_stars_and_galaxies_is_level():
     assert np.mean(deviations) < 0.7
 
 
+@pytest.mark.parametrize("amount", [1, 4])
+@pytest.mark.parametrize("name", ["camera", "rocket"])
+def test_every_other_column_is_no_slope(rng, name, amount):
+    """Half of the steps and one are alike in any odd number of them."""
+    photograph = getattr(data, name)()
+    truth = 20 + 0.8 * (photograph if photograph.ndim == 2 else photograph @ [0.299, 0.587, 0.114])
+    faulty = truth + amount * (-1.0) ** np.arange(truth.shape[1]) + rng.normal(0, 1, truth.shape)
+    made, note = repaired(np.clip(np.rint(faulty), 0, 255).astype(np.uint8), 90)
+    assert off(made, truth) < 1.2
+    assert note.startswith("lines at 90 degrees, offsets of ")
+
+
 @pytest.mark.parametrize("rows", [1, 2, 4, 8])
 def test_the_slopes_of_a_sky_are_no_part_of_its_lines(rng, rows):
     y, x = np.mgrid[:HEIGHT, :WIDTH]
