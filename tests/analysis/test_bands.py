@@ -58,6 +58,24 @@ def test_the_sky_between_stars_and_galaxies_is_level():
     assert np.mean(deviations) < 0.7
 
 
+@pytest.mark.parametrize("kind", ["galaxy", "line"])
+def test_bright_objects_along_most_of_the_rows_have_no_part_in_the_lines(kind):
+    """The slopes of a galaxy as large as half of the frame; the spike of a star, which fades along the rows."""
+    y, x = np.mgrid[:HEIGHT, :WIDTH]
+    if kind == "galaxy":
+        bright = 20000 * np.exp(-1.7 * np.hypot((y - 150) / 0.6, x - 210) / 110)
+    else:
+        bright = 1200 * np.exp(-(((y - 150.3) / 1.2) ** 2) / 2) / (1 + np.abs(x - 90) / 20) ** 1.5
+    worst = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        lines = rng.normal(0, 3, HEIGHT)
+        faulty = (100 + bright + lines[:, None] + rng.normal(0, 4, SCENE.shape)).astype(np.float32)
+        left = lines - np.mean(faulty - repaired(faulty, 0)[0], axis=1)
+        worst.append(np.abs(left - np.median(left)).max())
+    assert np.mean(worst) < 7, worst
+
+
 @pytest.mark.parametrize("amount", [1, 4])
 @pytest.mark.parametrize("name", ["camera", "rocket"])
 def test_every_other_column_is_no_slope(rng, name, amount):
