@@ -30,6 +30,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arrays import Array, Floats, Holes
 from ..transfer.ridges import Doubt
+from .guard import is_laid_over
 from .surroundings import MEDIAN_OF_NOISE
 from .wiener import cosines
 
@@ -586,11 +587,9 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
             heights = np.abs(found[where])
             uneven = heights.std() / heights.mean()
             is_lines &= (
-                uneven > EQUAL
-                and uneven * left < UNEQUAL * before
-                and all(a < b for a, b in zip(unmoved(np.diff(some, axis=0), found), UNMOVED, strict=True))
-                and not repeats(found)
-            )
+                (uneven > EQUAL and not repeats(found)) or is_laid_over(some, found)
+            ) and uneven * left < UNEQUAL * before
+            is_lines &= all(a < b for a, b in zip(unmoved(np.diff(some, axis=0), found), UNMOVED, strict=True))
         is_wide = is_lines and strict and np.count_nonzero(where) < FEWEST_STEPS
         is_lines &= not is_wide
         doubt = "wide" if is_wide else "" if is_lines else "content"

@@ -90,6 +90,31 @@ def _amplitude(peak: Peak, phi: Floats, mean: Spectrum) -> float:
     return float(peak.amplitude * np.sqrt(power / own) / deviation) if own else 0.0
 
 
+# Bands that repeat: a fault goes over whatever is there
+
+# The most that a step may have to do with the three behind it: with those of edges, which are blurred, or of thin lines
+# more. The most of half a step's height, as a part of the deviation of the picture, which a layout is much of; and how
+# many times as much rows with a step may differ along their length from those around, or these from them.
+SHARP, SMALL, AS_MUCH, AROUND = 0.1, 0.35, 1.5, 4
+
+
+def is_laid_over(some: Floats, steps: Floats) -> bool:
+    """Whether steps from row to row are laid over a picture ``(rows, columns)``, which has no edges there itself.
+
+    Edges that repeat, as those of blinds, bricks and text, are where the picture changes; empty paper between them,
+    and the fields of a table, are where it does not.
+    """
+    is_step, power = steps != 0, float(steps @ steps)
+    if any(abs(float(steps[k:] @ steps[:-k])) > SHARP * power for k in (1, 2, 3)):
+        return False
+    differences = np.diff(some, axis=0)
+    sizes = np.nanmean(np.abs(differences - np.nanmedian(differences, axis=1, keepdims=True)), axis=1)
+    beside = np.convolve(is_step, np.ones(2 * AROUND + 1), "same") > 0
+    there, around = (float(np.nanmedian(sizes[rows])) for rows in (is_step, beside & ~is_step))
+    is_small = np.sqrt(power / np.count_nonzero(is_step)) < 2 * SMALL * np.nanstd(some)
+    return bool(is_small and around < AS_MUCH * there and there < AS_MUCH * around)
+
+
 # Waves at right angles: the lattice of a screen's dots, or a pattern that was drawn or woven
 
 # Pixels from dot to dot. Of fine ones, no multiples are in the spectrum: they must be no multiple of a wave themselves.
