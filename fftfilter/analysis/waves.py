@@ -31,8 +31,13 @@ OF_PLACES, OF_ROWS = 0.25, 0.5
 # The power around a peak is that of so many bins to either side. A wave has so many times that; its harmonics, and the
 # difference of two halves of the groups, less; further waves have more.
 NEAR, FAR, STANDS_OUT, FURTHER, HARMONIC, DIFFERS = 2.5, 12, 10**1.25, 10**1.55, 10**1.2, 10**-1.2
-# Waves of a picture, and multiples of one that belong to it.
-MOST, MULTIPLES = 4, (2, 3, 4)
+# Waves of a picture, and multiples of one that belong to it; those whose power tells content, as lines and edges have.
+# The strongest may itself be such a multiple of a wave that stands out as they do.
+MOST, MULTIPLES, OF_CONTENT, PARTS = 4, range(2, 9), 4, (3, 2)
+# A wave with such multiples is a fault all the same if it is laid over the picture: up to this part of its deviation,
+# with less power of these than of its own, and an amplitude that varies from group to group at most so many times as
+# those so many bins around it.
+SMALL, THICK, EVEN, AWAY = 0.25, 1.0, 2.5, np.r_[-6:-2, 3:7]
 # In four of five groups, a wave has at least this part of its amplitude; without a window, which hides the borders, it
 # differs by at most so much of that. Without the wave, at most this part of its power is left so many bins around it:
 # of slopes, and of waves that vary, more.
@@ -77,30 +82,34 @@ def waves_along(some: Floats, at: float = 0.0) -> tuple[list[Wave], list[float]]
     some = some[first:last, np.isfinite(some[first:last]).mean(axis=0) >= OF_ROWS]
     if some.shape[1] < LEAST_COLUMNS:
         return [], []
-    steps = [steps_of_groups(some)]
-    if at and _Candidate(steps[0], at).stands_out < FAINT:
+    pictures, steps = [some], [steps_of_groups(some)]
+    if at and _Candidate(steps[0], at=at).stands_out < FAINT:
         return [], []
     levels = means_of_groups(some)
     with np.errstate(invalid="ignore", divide="ignore"):
         if np.count_nonzero(some <= 0) <= DARK * some.size:
-            steps.append(steps_of_groups(np.log(np.where(some > 0, some, np.nan))))
+            pictures.append(np.log(np.where(some > 0, some, np.nan)))
+            steps.append(steps_of_groups(pictures[1]))
+    most = [SMALL * float(np.nanstd(each)) for each in pictures]
     found: list[Wave] = []
     content: list[float] = []
     for least in (FAINT,) if at else (STANDS_OUT, *(FURTHER,) * (MOST - 1)):
-        candidates = [_Candidate(each, at) for each in steps]
+        candidates = [_Candidate(*each, at) for each in zip(steps, most, strict=True)]
         in_order = sorted(candidates, key=lambda each: -each.stands_out)
         wave = next((each for each in in_order if each.stands_out > least and each.is_wave), None)
         if wave is None:
             break
-        is_content = wave.is_content or _alternates(some, wave.f) or any(_related(1 / wave.f, each) for each in content)
+        is_content = wave.harmonics > LEAST
         is_gain = len(steps) > 1 and _is_gain(steps[0], levels, wave.f)
         if abs(candidates[is_gain].f - wave.f) < 1 / len(some):  # the same, as its own model has it
             wave = candidates[is_gain]
+        is_content = is_content and (at > 0 or not wave.is_laid_over)
+        is_content |= _alternates(some, wave.f) or any(_related(1 / wave.f, each) for each in content)
         multiples = wave.multiples
         profiles = [np.asarray(sum(_wave(each, f, first, height) for f in multiples)) for each in steps]
         steps = [each - np.diff(own[first:last])[:, None] for each, own in zip(steps, profiles, strict=True)]
-        own, moved = profiles[is_gain], np.log(np.where(some > 0, some, np.nan)) if is_gain else some
-        if is_content or not _moves_all(moved, own[first:last], wave.f):
+        own = profiles[is_gain]
+        if is_content or not _moves_all(pictures[is_gain], own[first:last], wave.f):
             content.append(1 / wave.f)
         else:
             found.append(Wave(own, is_gain, 1 / wave.f, wave.is_faint))
@@ -133,8 +142,9 @@ def _alternates(some: Floats, f: float) -> bool:
 class _Candidate:
     """The strongest peak in the spectrum of steps ``(rows - 1, groups)``."""
 
-    def __init__(self, steps: Floats, at: float) -> None:
-        self._steps, n = steps, len(steps)
+    def __init__(self, steps: Floats, most: float = 0.0, at: float = 0.0) -> None:
+        """Find it; ``most`` is the largest amplitude of one that is laid over the picture."""
+        self._steps, self._most, n = steps, most, len(steps)
         halves = np.stack([medians_of(steps[:, i::2]) for i in (0, 1)])
         self._mean = halves.mean(axis=0)
         spectra = np.fft.rfft((halves - halves.mean(axis=1, keepdims=True)) * window(n), FINE * n, axis=1)
@@ -144,6 +154,12 @@ class _Candidate:
         if at:
             low, high = round((at * n - 1) * FINE), round((at * n + 1) * FINE) + 1
         self._k = low + int(self._power[low:high].argmax())
+        for part in () if at else PARTS:
+            k = round(self._k / part) - FINE // 2
+            k += int(self._power[max(0, k) : k + FINE + 1].argmax())
+            if k > low and self._times(k) > HARMONIC:
+                self._k = k
+                break
         self.is_inside = low < self._k < high - 1
         self.stands_out = self._times(self._k)
         a, b, c = np.sqrt(self._power[self._k - 1 : self._k + 2])
@@ -194,11 +210,28 @@ class _Candidate:
         return [self.f, *(m * self.f for m, k in at.items() if k < top and self._times(k) > HARMONIC)]
 
     @property
-    def is_content(self) -> bool:
-        """Whether it has the harmonics of lines and edges that repeat."""
-        of_steps = [2 * np.sin(np.pi * f) for f in self.multiples]  # these are that many times their wave
-        own, *others = (abs(_middle(_amplitudes(self._steps, f))) ** 2 for f in self.multiples)
-        return bool(sum(b / s**2 for b, s in zip(others, of_steps[1:], strict=True)) > LEAST * own / of_steps[0] ** 2)
+    def harmonics(self) -> float:
+        """The power of its multiples as a part of its own; lines and edges that repeat have much."""
+        some = [f for f in self.multiples if f < (OF_CONTENT + 0.5) * self.f]
+        powers = [(self._amplitude(f) / self._amplitude(self.f)) ** 2 for f in some[1:]]
+        return sum(powers)
+
+    @property
+    def is_laid_over(self) -> bool:
+        """Whether it is a fault in spite of them: thick bands, which are weak and the same everywhere."""
+        return self.harmonics < THICK and self._amplitude(self.f) < self._most and self._is_even
+
+    def _amplitude(self, f: float) -> float:
+        """Return that of a wave whose steps are these."""
+        return abs(_middle(_amplitudes(self._steps, f))) / (2 * np.sin(np.pi * f))
+
+    @property
+    def _is_even(self) -> bool:
+        """Whether it varies from group to group hardly more than what is around it."""
+        away = self.f + AWAY / len(self._steps)
+        own, *others = (_amplitudes(self._steps, f) for f in (self.f, *away[away > 0]))
+        varies = [float(np.median(np.abs(each - _middle(each)) ** 2)) for each in (own, *others)]
+        return bool(varies[0] < EVEN * np.median(varies[1:]))
 
 
 def _amplitudes(steps: Floats, f: float) -> Array:
