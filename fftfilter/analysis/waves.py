@@ -16,7 +16,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arrays import Array, Floats
-from .bands import DARK, means_of_groups, medians_of, steps_of_groups, unmoved
+from . import guard
+from .bands import DARK, REPEATED, means_of_groups, medians_of, related, steps_of_groups, steps_of_lines, unmoved
 from .guard import LEAST
 from .power import window
 from .search import between
@@ -45,8 +46,9 @@ EVERYWHERE, FADES, LEFT, REACH = 0.35, 0.4, 0.16, 3.5
 # Periods are multiples of each other up to this part. At so many cycles across the columns or more, the power of a
 # wave's amplitude has a peak of this part of that of its mean, and of so many times the others, if it is of dots.
 ALIKE, COARSE, ALTERNATES, SHARP = 0.03, 6, 0.1, 25.0
-# Steps of a group that are so many times its usual one are those of an object.
-OBJECT = 4.0
+# Steps of a group that are so many times its usual one are those of an object. Those of thick bands are so many times
+# the largest of their wave.
+OBJECT, LARGER = 4.0, 2.0
 # The longest period of lines of text, and the most of the pixels that do not move with a wave.
 LETTERS, UNMOVED = 60.0, 0.06
 AROUND = np.r_[-12:-2, 3:13]
@@ -103,7 +105,7 @@ def waves_along(some: Floats, at: float = 0.0) -> tuple[list[Wave], list[float]]
         is_gain = len(steps) > 1 and _is_gain(steps[0], levels, wave.f)
         if abs(candidates[is_gain].f - wave.f) < 1 / len(some):  # the same, as its own model has it
             wave = candidates[is_gain]
-        is_content = is_content and (at > 0 or not wave.is_laid_over)
+        is_content = (is_content and (at > 0 or not wave.is_laid_over)) or _has_edges(steps[is_gain], wave.f)
         is_content |= _alternates(some, wave.f) or any(_related(1 / wave.f, each) for each in content)
         multiples = wave.multiples
         profiles = [np.asarray(sum(_wave(each, f, first, height) for f in multiples)) for each in steps]
@@ -122,6 +124,18 @@ def _moves_all(some: Floats, profile: Floats, f: float) -> bool:
     steps = profile[half:] - profile[:-half]
     steps[np.abs(steps) < np.abs(steps).max() / 2] = 0
     return f * LETTERS < 1 or unmoved(some[half:] - some[:-half], steps)[0] < UNMOVED
+
+
+def _has_edges(steps: Floats, f: float) -> bool:
+    """Whether sharp steps repeat at a frequency: those of thick bands, which are taken out with their edges."""
+    found, shift = steps_of_lines(steps), round(1 / f)
+    if found is None or abs(related(found)[0]) > guard.SHARP:
+        return False
+    of_wave = abs(_middle(_amplitudes(steps, f)))  # whose own steps are no larger
+    if np.square(found).sum() < np.count_nonzero(found) * (LARGER * of_wave) ** 2:
+        return False
+    power = float(found @ found) * (1 - shift / len(found))
+    return any(float(found[k:] @ found[:-k]) > REPEATED * power for k in (shift - 1, shift, shift + 1))
 
 
 def _related(one: float, other: float) -> bool:
@@ -223,7 +237,7 @@ class _Candidate:
 
     def _amplitude(self, f: float) -> float:
         """Return that of a wave whose steps are these."""
-        return abs(_middle(_amplitudes(self._steps, f))) / (2 * np.sin(np.pi * f))
+        return float(abs(_middle(_amplitudes(self._steps, f))) / (2 * np.sin(np.pi * f)))
 
     @property
     def _is_even(self) -> bool:

@@ -121,6 +121,34 @@ def test_thick_bands_that_repeat_are_taken_out_at_an_angle(rng):
     assert note.startswith("bands of 16 rows at 0 degrees, offsets of ")
 
 
+@pytest.mark.parametrize(("thick", "period"), [(4, 8), (8, 16), (16, 32)])
+@pytest.mark.parametrize("angle", [0, 90])
+@pytest.mark.parametrize("are_gains", [False, True])
+def test_thick_bands_that_repeat_are_found(rng, thick, period, angle, are_gains):
+    scene = 20 + 0.8 * np.asarray(data.camera()[:HEIGHT, :WIDTH], np.float64)
+    truth = scene.T if angle else scene
+    band = ((np.arange(HEIGHT) + 3) % period < thick) - thick / period
+    band = band if angle else band[:, None]
+    faulty = truth * (1 + 0.06 * band) if are_gains else truth + 6 * band
+    made, note = repaired(np.clip(np.rint(faulty + rng.normal(0, 1, truth.shape)), 0, 255).astype(np.uint8))
+    assert off(made, truth) < 0.7 * off(faulty, truth)
+    assert f" at {angle} degrees, {'gains' if are_gains else 'offsets'} of " in note
+
+
+@pytest.mark.parametrize("kind", ["blurred", "strong", "fields of a table", "slats"])
+def test_thick_bands_of_what_is_shown_stay(rng, kind):
+    y = np.broadcast_to(np.arange(HEIGHT)[:, None], SCENE.shape)
+    is_band = y % 32 < 16
+    picture = {
+        "blurred": SCENE + 12 * np.clip(np.abs(y % 32 - 16) - 7, 0, 2) / 2,
+        "strong": 120 + 70 * is_band + rng.normal(0, 3, SCENE.shape),
+        "fields of a table": 235 - 8 * is_band - 200 * ((y % 16 > 4) & (y % 16 < 12) & (rng.random(SCENE.shape) < 0.3)),
+        "slats": np.where(is_band, 150 + rng.integers(-9, 10, HEIGHT)[y // 16], SCENE),
+    }[kind]
+    picture = np.clip(np.rint(picture + rng.normal(0, 0.5, SCENE.shape)), 0, 255).astype(np.uint8)
+    np.testing.assert_array_equal(repaired(picture)[0], picture)
+
+
 def test_what_a_rough_surface_has_at_long_periods_is_no_walk():
     """Its heights vary the more the longer the period, from side to side, too: less of that is taken for the walk."""
     n, parts = 256, []

@@ -48,6 +48,14 @@ def test_flicker_is_a_gain(scene, bands):
     assert rms(faulty * np.exp(-found[0].profile[:, None]) / scene - 1) < 0.4 * rms(faulty / scene - 1)
 
 
+def test_thick_soft_bands_are_one_wave_with_its_harmonics(scene):
+    """Of bands of three tenths of their period, the strongest steps are those of the second harmonic."""
+    bands = 12 / (1 + np.exp((np.abs(ROWS % 26 - 13) - 0.15 * 26) / 0.8))
+    found, _ = waves_along(scene + bands)
+    assert [wave.period for wave in found] == pytest.approx([26], rel=0.02)
+    assert np.std(found[0].profile - bands[:, 0]) < 0.4 * np.std(bands)
+
+
 def test_a_hill_of_light_is_no_wave(rng):
     y = np.arange(500)[:, None] + np.zeros(300)
     for hill in (np.exp(-(((y - 200) / 60) ** 2)), np.sin(3 * np.pi * (y / 500) ** 2) * y / 500):
