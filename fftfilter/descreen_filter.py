@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .analysis.fit import Fitted
-from .analysis.screens import OPPONENT, opponent, screens_of
+from .analysis.screens import OPPONENT, Screens, opponent, screens_of
 from .arrays import Array, Holes, check_finite, scaled, strips
 from .errors import ParameterError
 from .filters import Filter
@@ -54,11 +54,14 @@ class DescreenFilter(Filter):
         holes: Holes | None = None,  # noqa: ARG002  it refuses them
     ) -> Fitted:
         """Return the gains for the channels of :func:`opponent`; none if a picture has no screen."""
+        found, mixed = self._screens(planes, white)
+        return Fitted(found.transfer, mixed, found.note)
+
+    def _screens(self, planes: Array, white: float) -> tuple[Screens, Array]:
         mixed = opponent(planes, white)
         if not self.transfer.is_fitted:
-            return Fitted(self.transfer, mixed, "")
-        screens, note = screens_of(mixed, self.transfer.parts[0])  # type: ignore[arg-type]
-        return Fitted(screens or Transfer(()), mixed, note)
+            return Screens(self.transfer, ""), mixed
+        return screens_of(mixed, self.transfer.parts[0]), mixed  # type: ignore[arg-type]
 
     def _picture(self, planes: Array, holes: Array, gray: Gray, observe: Observe) -> tuple[Array, Found]:
         if observe is not None:
@@ -79,9 +82,12 @@ class DescreenFilter(Filter):
         """Return the pixels of a picture whose planes ``values`` filters, facts, and what was found in words."""
         check_finite(planes)
         white, dtype, top = gray
-        screens, mixed, note = self.fit(planes, white)
+        found, mixed = self._screens(planes, white)
+        screens, note, dots = found
         if real != mixed.dtype:
             mixed = opponent(planes, white, real)
+            if dots:
+                dots.keep(mixed)
         if not screens.parts and (planes.dtype, white) == (dtype, top):
             return planes.copy(), Found(np.array([(planes.min(), planes.max())], np.float64), [0.0]), note
         filtered, weak = mixed if screens.parts else planes / white, 0
@@ -97,8 +103,11 @@ class DescreenFilter(Filter):
                 np.add(np.multiply(plane, 1 - floor, out=plane), kept, out=plane)
                 weak += again
             self.close()
-            for rows in strips(mixed.shape[1]) if len(mixed) == 3 else ():
-                mixed[:, rows] = np.tensordot(OPPONENT.T.astype(mixed.dtype), mixed[:, rows], 1)
+            for rows in strips(mixed.shape[1]):
+                if dots:  # what has none stays
+                    mixed[:, rows] += (1 - dots.part[rows]) * (opponent(planes[:, rows], white, real) - dots.means)
+                if len(mixed) == 3:
+                    mixed[:, rows] = np.tensordot(OPPONENT.T.astype(mixed.dtype), mixed[:, rows], 1)
         extremes, in_white = white * np.array([(filtered.min(), filtered.max())], np.float64), Gray(1.0, dtype, top)
         region, (ramp,) = self._description.region, ramps("keep", gray=in_white)
         inside = 1.0 if region is None else region.clipped(filtered, holes, in_white)

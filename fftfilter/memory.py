@@ -166,8 +166,8 @@ def _filtering(picture: Pixels, how: How, out: float) -> list[float]:
         return [padded * (item + plane + 0.75) + item * count, padded * (item + 4) + 4 + 1 + out]
     if how.method == "descreen":
         searched = 4 * count + 2 * count + 4 * 5
-        fitted = 4 * count + 1 + 2 * count + 4 * 5
-        faded = 4 * count + 4 * 4 + _pipeline(how, size, 1, 1, given=4, out=4, is_mirrored=True, is_table=False)
+        fitted = 4 * count + 1 + 2 * count + 4 * 6
+        faded = 4 * count + 4 * 5 + _pipeline(how, size, 1, 1, given=4, out=4, is_mirrored=True, is_table=False)
         return [searched, fitted, faded, 8 * count + out]
     is_table = transfer.radial is None or how.is_auto
     part_of_color = None if options.get("channels") == "all" else options.get("channels")

@@ -98,11 +98,22 @@ def test_a_screen_that_only_the_parts_of_strongly_bent_paper_show_is_found():
     assert np.std(made - clean) < np.std(bent - clean) / 5
 
 
+def test_text_and_paper_beside_a_print_stay():
+    rng = np.random.default_rng(8)
+    letters = np.kron(rng.random((32, 20)) < 0.4, np.ones((4, 4)))  # strokes as wide as dots
+    page = np.hstack([np.dstack([PRINT] * 3), np.repeat(255 - 220 * letters[..., None], 3, axis=2)]).astype(np.uint8)
+    with DescreenFilter(H.descreen()) as f:
+        made = f(page, channel_axis=-1)
+        assert re.search(r"from [67]\d% of the page", f.notes()[0])
+    assert off(made[:, :140, 0], CLEAN[:, :140]) < off(PRINT) / 8
+    assert np.abs(made[:, 190:].astype(int) - page[:, 190:]).max() <= 2  # 120 without
+
+
 def test_flat_parts_are_smoothed_more_than_detail():
     bars = np.where(X > 90, 128 + 90 * np.sign(np.sin(X / 4)), 128.0)
     given = printed(bars, noise=12)
     gained = {}
-    transfer, _ = screens_of(given[None] / 255, H.descreen().parts[0])
+    transfer, *_ = screens_of(given[None] / 255, H.descreen().parts[0])
     plain = Transfer(tuple(replace(part, bands=()) if isinstance(part, Curve) else part for part in transfer.parts))
     for name, each in (("by place", transfer), ("everywhere", plain)):
         with DescreenFilter(each) as f:
@@ -167,7 +178,7 @@ def test_colors_have_a_screen_each():
 
 
 def test_colors_are_smoothed_more_than_the_brightness():
-    transfer, _ = screens_of(np.stack([PRINT, PRINT]) / 255, H.descreen().parts[0])
+    transfer, *_ = screens_of(np.stack([PRINT, PRINT]) / 255, H.descreen().parts[0])
     brightness, color = (part for part in transfer.parts if isinstance(part, Curve))
     assert (brightness.channels, color.channels) == ((0,), (1,))
     assert color.half > 1.8 * brightness.half
@@ -175,14 +186,14 @@ def test_colors_are_smoothed_more_than_the_brightness():
 
 def test_notches_take_the_mirror_images_of_waves_out_as_well():
     bent = printed(CLEAN, angle=20, bent=2.5)  # whose waves have several notches each
-    transfer, note = screens_of(bent[None] / 255, H.descreen().parts[0])
+    transfer, note, _ = screens_of(bent[None] / 255, H.descreen().parts[0])
     notches = [part for part in transfer.parts if part.kind == "notch"]
     assert len(notches) > int(re.search(r"(\d+) waves", note)[1])
     assert all(part.mirrored for part in notches)
 
 
 def test_a_screen_that_is_weaker_than_what_is_asked_for_stays():
-    assert screens_of(PRINT[None] / 255, H.descreen(strength=70).parts[0]) == (None, NOTHING)
+    assert screens_of(PRINT[None] / 255, H.descreen(strength=70).parts[0]) == (Transfer(()), NOTHING, None)
 
 
 def test_as_a_part_of_a_filter_the_screen_of_the_brightness_is_looked_for():
@@ -195,7 +206,7 @@ def test_kept_detail_lies_between_smoothing_and_notches():
     soft, half, sharp = (fftfilter.descreen(PRINT, keep_detail=part).astype(float) for part in (0, 50, 100))
     assert np.abs(half - (soft + sharp) / 2).max() <= 2
     assert np.std(np.diff(sharp)) > np.std(np.diff(soft))
-    _, note = screens_of(PRINT[None] / 255, H.descreen(keep_detail=100).parts[0])
+    _, note, _ = screens_of(PRINT[None] / 255, H.descreen(keep_detail=100).parts[0])
     assert re.fullmatch(r"screen of 5\.00 px, 1 ink at 45 degrees: \d+ waves are removed", note)
 
 

@@ -92,8 +92,7 @@ def fit(
                 parts.append(replace(made, channels=channels, is_8_bit=picture.is_8_bit))
         elif isinstance(part, Descreen):  # as DescreenFilter does to the brightness
             gray = picture.planes.mean(axis=0, keepdims=True, dtype=np.float64)
-            found, _ = screens_of(gray / picture.white, part)
-            parts += found.parts if found else ()
+            parts += screens_of(gray / picture.white, part).transfer.parts
         else:
             parts.append(part)
     measured = {part.kind for part in transfer.parts if part.is_fitted} - {"notch"}

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -45,6 +45,10 @@ SIDES, BENT = 4, 2.5
 # all directions: another notch of a part of the width is put there, up to MOST for a wave. That is done to the
 # brightness, for waves whose period is that of the screen up to a factor.
 SPOT, TIMES, PART, MOST, OWN = 5, 5.5, 0.5, 4, 1.25
+# There are dots where the screens' waves have BARE to DOTS times the power of waves between them, or more, in cells of
+# CELL periods, of which MOST_TIMES at most count; power counts from FAINT of that of strong dots up. What has none is
+# kept apart if it is LEAST of the picture, and the power of dots is CERTAIN times that of waves between them.
+CELL, BARE, DOTS, MOST_TIMES, FAINT, LEAST, CERTAIN = 2, 3.0, 5.5, 10.0, 0.01, 0.05, 10.0
 
 
 def opponent(planes: Array, white: float, real: type[np.floating[Any]] = np.float32) -> Array:
@@ -56,21 +60,55 @@ def opponent(planes: Array, white: float, real: type[np.floating[Any]] = np.floa
     return made
 
 
-def screens_of(planes: Array, wanted: Descreen) -> tuple[Transfer | None, str]:
-    """Return what takes the screens out of a picture, None if it has none, and in one line what that is.
+class Dots(NamedTuple):
+    """The places of a picture that have dots; others, such as text and blank paper, are not filtered."""
 
-    The picture is ``(channels, height, width)`` in parts of white, its first channel its brightness.
+    part: Array
+    """From 0 to 1, ``(height, width)``."""
+    means: Array
+    """The mean of each channel there, ``(channels, 1, 1)``."""
+
+    def keep(self, planes: Array) -> None:
+        """Leave what planes have where there are dots, and put the means elsewhere."""
+        planes -= self.means
+        planes *= self.part
+        planes += self.means
+
+
+class Screens(NamedTuple):
+    """What takes the screens out of a picture."""
+
+    transfer: Transfer
+    """Without parts if it has none."""
+    note: str
+    """What that is, in one line."""
+    dots: Dots | None = None
+    """None for everywhere."""
+
+
+def screens_of(planes: Array, wanted: Descreen) -> Screens:
+    """Return what takes the screens out of a picture.
+
+    The picture is ``(channels, height, width)`` in parts of white, its first channel its brightness. What has
+    no dots beside others that have is overwritten by the mean of these.
     """
     _, height, width = planes.shape
     mean = spectrum(planes)
     if too_few(mean):
-        return None, NOTHING
+        return Screens(Transfer(()), NOTHING)
     peaks = waves_of(mean, wanted.strength)
     found, bent = screens(peaks, mean), ""
+    dots, share, beside = _dots(planes, found) if found else None, 1.0, ""
+    if dots:
+        share, beside = float(np.square(dots.part).mean()), f", from {dots.part.mean():.0%} of the page"
+        dots.keep(planes)
+        mean = spectrum(planes)
+        peaks = waves_of(mean, wanted.strength)
+        found = screens(peaks, mean) or found
     if not found:
         found, peaks, bent = *_of_parts(peaks, planes, wanted.strength), " on bent paper"
     if not found:
-        return None, NOTHING
+        return Screens(Transfer(()), NOTHING)
     lowest = LOWEST / found[0].period_px
     removed = [peak for peak in peaks if 1 / peak.period_px >= lowest]
     once = _once(removed, mean)
@@ -78,6 +116,7 @@ def screens_of(planes: Array, wanted: Descreen) -> tuple[Transfer | None, str]:
     notches = prod((peak.own_notch(mirrored=True) for peak in once), start=Transfer(()))
     rings, transfer = Rings.of(height, width), notches
     for i, (power, passed) in enumerate(powers_behind(notches, planes)):
+        np.divide(power, share, out=power)  # that of a picture with dots everywhere
         if i == 0:
             for peak in _left([each for each in once if 0 in each.channels and _is_near(each, found[0])], power, rings):
                 transfer *= peak.own_notch(mirrored=True)
@@ -85,7 +124,56 @@ def screens_of(planes: Array, wanted: Descreen) -> tuple[Transfer | None, str]:
         transfer *= Transfer((replace(curve, channels=(i,) if len(planes) > 1 else None),))
         del power  # before the next one is made
     screen = f"screen of {found[0].period_px:.2f} px, {_inks(found)}{bent}"
-    return transfer, f"{screen}: {len(removed)} waves are removed"
+    return Screens(transfer, f"{screen}: {len(removed)} waves are removed{beside}", dots)
+
+
+def _dots(planes: Array, found: list[Peak]) -> Dots | None:
+    """Return the places of the dots of screens, None if that is everywhere or uncertain."""
+    first = np.array([complex(*peak.place) for peak in found])
+    waves = np.concatenate([first, 1j * first])
+    side = max(2, round(CELL * found[0].period_px))
+    cells = _smooth(_cells(planes[0], np.concatenate([waves, waves * (1 + 1j) / 2]), side), 3)
+    own, between = (_smooth(each.sum(axis=0), 1) for each in np.split(np.abs(cells) ** 2, 2))
+    times = (own + FAINT * np.quantile(own, 0.9)) / np.maximum(between, np.finfo(np.float32).tiny)
+    times = np.exp2(_smooth(np.log2(np.clip(times, 1 / MOST_TIMES, MOST_TIMES)), 6))
+    is_dots = times > DOTS
+    if own[is_dots].sum() <= CERTAIN * between[is_dots].sum() or np.mean(times < BARE) < LEAST:
+        return None
+    part = _at_pixels(np.clip((times - BARE) / (DOTS - BARE), 0, 1), side, planes[0].shape)
+    return Dots(part, (np.tensordot(planes, part, 2) / part.sum())[:, None, None])
+
+
+def _cells(plane: Array, waves: Array, side: int) -> Array:
+    """Return the amplitudes of waves ``fx + i fy`` in square cells of a plane, ``(waves, rows, columns)``."""
+    rows, columns = (n // side for n in plane.shape)
+    turn = -2j * np.pi * np.arange(side)
+    down, across = (np.exp(np.outer(part, turn)).astype(np.complex64) / side for part in (waves.imag, waves.real))
+    made = np.empty((len(waves), rows, columns), np.complex64)
+    for i in range(rows):
+        strip = plane[i * side : (i + 1) * side, : columns * side].reshape(side, columns, side)
+        strip = strip - strip.mean(axis=(0, 2), keepdims=True)  # whose cell holds no whole number of waves
+        strip = np.tensordot(down, strip, 1)
+        begins = waves.imag[:, None] * i + waves.real[:, None] * np.arange(columns)
+        made[:, i] = np.einsum("wcs,ws->wc", strip, across) * np.exp(-2j * np.pi * side * begins)
+    return made
+
+
+def _smooth(cells: Array, times: int) -> Array:
+    """Return cells ``(..., rows, columns)``, each as a mean with its neighbors, so many times."""
+    for _ in range(2 * times):
+        wide = np.concatenate([cells[..., :1], cells, cells[..., -1:]], axis=-1)
+        cells = ((wide[..., :-2] + 2 * cells + wide[..., 2:]) / 4).swapaxes(-1, -2)
+    return cells
+
+
+def _at_pixels(cells: Array, side: int, shape: tuple[int, int]) -> Array:
+    """Return cells of such a side as pixels, on straight lines between their centers."""
+    for n in shape:
+        places = np.clip((np.arange(n) + 0.5) / side - 0.5, 0, len(cells) - 1)
+        below = np.minimum(places.astype(np.intp), max(0, len(cells) - 2))
+        part = (places - below).astype(np.float32)[:, None]
+        cells = (cells[below] * (1 - part) + cells[np.minimum(below + 1, len(cells) - 1)] * part).T
+    return cells
 
 
 def _inks(found: list[Peak]) -> str:
