@@ -21,9 +21,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arrays import Array, strips
 from ..transfer import Transfer
-from ..transfer.fitted import NOTHING, Descreen
+from ..transfer.fitted import NOTHING, WEAKEST, Descreen
 from .found import Peak
-from .guard import screens
+from .guard import screens, without_content
 from .power import Spectrum, spectrum
 from .search import SMALLEST, too_few, waves_of
 from .surroundings import Power
@@ -48,7 +48,7 @@ SPOT, TIMES, PART, MOST, OWN = 5, 5.5, 0.5, 4, 1.25
 # There are dots where the screens' waves have BARE to DOTS times the power of waves between them, or more, in cells of
 # CELL periods, of which MOST_TIMES at most count; power counts from FAINT of that of strong dots up. What has none is
 # kept apart if it is LEAST of the picture, and the power of dots is CERTAIN times that of waves between them.
-CELL, BARE, DOTS, MOST_TIMES, FAINT, LEAST, CERTAIN = 2, 3.0, 5.5, 10.0, 0.01, 0.05, 10.0
+CELL, BARE, DOTS, MOST_TIMES, FAINT, LEAST, CERTAIN = 2, 3.0, 5.5, 10.0, 0.01, 0.05, 20.0
 
 
 def opponent(planes: Array, white: float, real: type[np.floating[Any]] = np.float32) -> Array:
@@ -94,21 +94,22 @@ def screens_of(planes: Array, wanted: Descreen) -> Screens:
     """
     _, height, width = planes.shape
     mean = spectrum(planes)
-    if too_few(mean):
-        return Screens(Transfer(()), NOTHING)
-    peaks = waves_of(mean, wanted.strength)
+    if few := too_few(mean):
+        return Screens(Transfer(()), f"{NOTHING}; {few}")
+    peaks = of_whole = waves_of(mean, wanted.strength)
     found, bent = screens(peaks, mean), ""
     dots, share, beside = _dots(planes, found) if found else None, 1.0, ""
     if dots:
         share, beside = float(np.square(dots.part).mean()), f", from {dots.part.mean():.0%} of the page"
         dots.keep(planes)
         mean = spectrum(planes)
-        peaks = waves_of(mean, wanted.strength)
-        found = screens(peaks, mean) or found
+        again = waves_of(mean, wanted.strength)
+        if of_dots := screens(again, mean):
+            found, peaks = of_dots, again
     if not found:
         found, peaks, bent = *_of_parts(peaks, planes, wanted.strength), " on bent paper"
     if not found:
-        return Screens(Transfer(()), NOTHING)
+        return Screens(Transfer(()), f"{NOTHING}; {_next(of_whole, mean)}")
     lowest = LOWEST / found[0].period_px
     removed = [peak for peak in peaks if 1 / peak.period_px >= lowest]
     once = _once(removed, mean)
@@ -125,6 +126,15 @@ def screens_of(planes: Array, wanted: Descreen) -> Screens:
         del power  # before the next one is made
     screen = f"screen of {found[0].period_px:.2f} px, {_inks(found)}{bent}"
     return Screens(transfer, f"{screen}: {len(removed)} waves are removed{beside}", dots)
+
+
+def _next(peaks: list[Peak], mean: Spectrum) -> str:
+    """Return what to try for a picture without a screen, by its waves."""
+    if without_content(peaks, mean):
+        return "try notch --auto for waves that do not cross"
+    if screens(waves_of(mean, WEAKEST), mean):
+        return f"try --strength {WEAKEST:g} for a faint one"
+    return "if it has dots at random, try lowpass --output keep"
 
 
 def _dots(planes: Array, found: list[Peak]) -> Dots | None:

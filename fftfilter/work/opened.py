@@ -251,6 +251,8 @@ def cautions_on_missing(part: float) -> list[str]:
 
 def cautions_on_dark(count: int) -> list[str]:
     """Return a line if samples have no logarithm."""
+    if count == 1:
+        return ["1 sample is 0 or less, has no logarithm, and stays as it is"]
     return [f"{count} samples are 0 or less, have no logarithm, and stay as they are"] if count else []
 
 
