@@ -15,6 +15,7 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.analysis.fit import fitted
 from fftfilter.analysis.screens import screens_of
+from fftfilter.analysis.wiener import Rings, curve_of_screen
 from fftfilter.cli import cli
 from fftfilter.descreen_filter import DescreenFilter
 from fftfilter.errors import ParameterError
@@ -191,6 +192,14 @@ def test_colors_have_a_screen_each():
     assert off(made) < off(ROSETTES) / 8
     said = re.fullmatch(r"screen of 5\.00 px, 3 inks at 15, 45 and 75 degrees: (\d+) waves are removed", note)
     assert int(said[1]) > 6
+
+
+def test_what_has_no_detail_is_smoothed_more_than_a_usual_print():
+    rings = Rings.of(*SIZE)
+    f = np.append(0, 2**rings.octaves)[rings.of_bins]
+    power = np.where(f < 0.02, 1e4, 1).astype(np.float32)
+    curve = curve_of_screen(rings, power, np.ones_like(power), screen=0.2)
+    assert np.interp(np.log2(0.03), curve.octaves, curve.gains) < 0.4  # at 0.15 of the screen's frequency
 
 
 def test_colors_are_smoothed_more_than_the_brightness():

@@ -129,9 +129,9 @@ def curve_of_screen(
     """Return the gains for the power of a print behind notches that pass a part of it, with bands of detail.
 
     What is left of a screen, and all that dots cannot show, is noise, whose power is about that near the frequency of
-    the ``screen``. From a third of that on, the signal does not rise. The gains are halfway between Wiener's and those
-    of a usual print: in a single one, noise and detail near the screen cannot be told apart. ``kept`` is the part of
-    what they take that stays; below 0 they take so much more.
+    the ``screen``. From a third of that on, the signal does not rise. The gains are the harmonic mean of Wiener's and
+    those of a usual print: in a single one, noise and detail near the screen cannot be told apart, but a smooth picture
+    can. ``kept`` is the part of what they take that stays; below 0 they take so much more.
     """
     if power.size == 1:
         return Curve((0.0,), (1.0,))
@@ -144,7 +144,8 @@ def curve_of_screen(
     signal = np.maximum(mean - noise, 0)
     signal[f >= 0.3] = np.minimum.accumulate(signal[f >= 0.3])
     curve = _curve(rings, signal, mean)
-    gains = np.maximum(kept + (1 - kept) * (np.array(curve.gains) + 1 / (1 + (f / half) ** 4)) / 2, 0)
+    inverse = (1 / np.maximum(np.array(curve.gains), TINY) + 1 + (f / half) ** 4) / 2
+    gains = np.maximum(kept + (1 - kept) / inverse, 0)
     bands, above = [], np.ones_like(f)
     for periods in BANDS:
         below = np.exp(-2 * (np.pi * periods * f) ** 2)
