@@ -115,15 +115,24 @@ def test_a_screen_that_only_the_parts_of_strongly_bent_paper_show_is_found():
     assert np.std(made - clean) < np.std(bent - clean) / 5
 
 
+LETTERS = np.kron(np.random.default_rng(8).random((32, 20)) < 0.4, np.ones((4, 4)))  # strokes as wide as dots
+PAGE = np.hstack([PRINT, 255 - 220 * LETTERS]).astype(np.uint8)
+
+
 def test_text_and_paper_beside_a_print_stay():
-    rng = np.random.default_rng(8)
-    letters = np.kron(rng.random((32, 20)) < 0.4, np.ones((4, 4)))  # strokes as wide as dots
-    page = np.hstack([np.dstack([PRINT] * 3), np.repeat(255 - 220 * letters[..., None], 3, axis=2)]).astype(np.uint8)
+    page = np.dstack([PAGE] * 3)
     with DescreenFilter(H.descreen()) as f:
         made = f(page, channel_axis=-1)
         assert re.search(r"from [67]\d% of the page", f.notes()[0])
     assert off(made[:, :140, 0], CLEAN[:, :140]) < off(PRINT) / 8
     assert np.abs(made[:, 190:].astype(int) - page[:, 190:]).max() <= 2  # 120 without
+
+
+@pytest.mark.parametrize("turned", [np.s_[:, ::-1], np.s_[::-1]])
+def test_a_mirrored_page_becomes_the_mirrored_result(turned):
+    page = PAGE[:-1, 4:]  # its sides are no multiples of any cell's
+    made = fftfilter.descreen(page[turned])[turned]
+    assert np.abs(made.astype(int) - fftfilter.descreen(page)).max() <= 1  # 29 and 49 if cells begin at a corner
 
 
 def test_flat_parts_are_smoothed_more_than_detail():

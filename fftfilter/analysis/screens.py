@@ -149,23 +149,31 @@ def _dots(planes: Array, found: list[Peak]) -> Dots | None:
     is_dots = times > DOTS
     if own[is_dots].sum() <= CERTAIN * between[is_dots].sum() or np.mean(times < BARE) < LEAST:
         return None
-    part = _at_pixels(np.clip((times - BARE) / (DOTS - BARE), 0, 1), side, planes[0].shape)
+    part = _at_pixels(np.clip((times - BARE) / (DOTS - BARE), 0, 1), planes[0].shape)
     return Dots(part, (np.tensordot(planes, part, 2) / part.sum())[:, None, None])
 
 
 def _cells(plane: Array, waves: Array, side: int) -> Array:
-    """Return the amplitudes of waves ``fx + i fy`` in square cells of a plane, ``(waves, rows, columns)``."""
-    rows, columns = (n // side for n in plane.shape)
-    turn = -2j * np.pi * np.arange(side)
-    down, across = (np.exp(np.outer(part, turn)).astype(np.complex64) / side for part in (waves.imag, waves.real))
-    made = np.empty((len(waves), rows, columns), np.complex64)
-    for i in range(rows):
-        strip = plane[i * side : (i + 1) * side, : columns * side].reshape(side, columns, side)
-        strip = strip - strip.mean(axis=(0, 2), keepdims=True)  # whose cell holds no whole number of waves
-        strip = np.tensordot(down, strip, 1)
-        begins = waves.imag[:, None] * i + waves.real[:, None] * np.arange(columns)
-        made[:, i] = np.einsum("wcs,ws->wc", strip, across) * np.exp(-2j * np.pi * side * begins)
-    return made
+    """Return the amplitudes of waves ``fx + i fy`` in cells of about that side, ``(waves, rows, columns)``."""
+    waves = np.append(waves, 0)  # whose amplitude is the mean
+    rows, down = _weights(plane.shape[0], side, waves.imag)
+    columns, across = _weights(plane.shape[1], side, waves.real)
+    of_rows = (np.tensordot(down[:, i], plane[row], 1)[:, columns] for i, row in enumerate(rows))
+    made = np.stack([np.einsum("wcs,wcs->wc", each, across) for each in of_rows], axis=1)
+    # The mean itself has amplitudes, too: a cell holds no whole number of waves.
+    return made[:-1] - made[-1] * down.sum(axis=2)[:-1, :, None] * across.sum(axis=2)[:-1, None]
+
+
+def _weights(n: int, side: int, waves: Array) -> tuple[Array, Array]:
+    """Return the places of the equal parts of a line, ``(parts, places)``, and weights, ``(waves, parts, places)``.
+
+    A part may begin and end within a pixel, so that those of a mirrored line are the mirror images.
+    """
+    edges = np.linspace(0, n, max(1, n // side) + 1)
+    places = np.floor(edges[:-1, None]) + np.arange(np.ceil(edges[1]) + 1)
+    covered = np.minimum(places + 1, edges[1:, None]) - np.maximum(places, edges[:-1, None])
+    weights = covered.clip(0) / edges[1] * np.exp(-2j * np.pi * np.multiply.outer(waves, places))
+    return np.minimum(places, n - 1).astype(np.intp), weights.astype(np.complex64)
 
 
 def _smooth(cells: Array, times: int) -> Array:
@@ -176,13 +184,11 @@ def _smooth(cells: Array, times: int) -> Array:
     return cells
 
 
-def _at_pixels(cells: Array, side: int, shape: tuple[int, int]) -> Array:
-    """Return cells of such a side as pixels, on straight lines between their centers."""
+def _at_pixels(cells: Array, shape: tuple[int, int]) -> Array:
+    """Return cells as pixels, on straight lines between their centers."""
     for n in shape:
-        places = np.clip((np.arange(n) + 0.5) / side - 0.5, 0, len(cells) - 1)
-        below = np.minimum(places.astype(np.intp), max(0, len(cells) - 2))
-        part = (places - below).astype(np.float32)[:, None]
-        cells = (cells[below] * (1 - part) + cells[np.minimum(below + 1, len(cells) - 1)] * part).T
+        places = (np.arange(n) + 0.5) / n * len(cells) - 0.5
+        cells = np.array([np.interp(places, np.arange(len(cells)), line).astype(np.float32) for line in cells.T])
     return cells
 
 
