@@ -117,8 +117,9 @@ def is_laid_over(some: Floats, steps: Floats) -> bool:
 
 # Waves at right angles: the lattice of a screen's dots, or a pattern that was drawn or woven
 
-# Pixels from dot to dot. Of fine ones, no multiples are in the spectrum: they must be no multiple of a wave themselves.
-FINEST, FINE, COARSEST = 1.6, 2.2, 24.0
+# Pixels from dot to dot, at most 24, measured to a hundredth. Of fine ones, no multiples are in the spectrum: they must
+# be no multiple of a wave themselves.
+FINEST, FINE, COARSEST = 1.6, 2.2, 24.24
 # The two waves of a screen differ by less than ALIKE in period, and by less than TURNED degrees from a right angle:
 # bent paper draws their peaks apart. The periods of the inks' screens differ by less than INKS.
 ALIKE, TURNED, INKS = 0.1, 3.0, 0.2

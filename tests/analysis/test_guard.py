@@ -242,7 +242,7 @@ def test_pairs_are_of_about_the_strongest_waves_and_of_periods_like_the_first():
     assert right_angles([*first, weaker], 0.95) == [tuple(first)]
 
 
-@pytest.mark.parametrize(("period", "is_of_dots"), [(1.55, False), (1.65, True), (23.5, True), (24.5, False)])
+@pytest.mark.parametrize(("period", "is_of_dots"), [(1.55, False), (1.65, True), (24.2, True), (24.5, False)])
 def test_dots_of_a_screen_are_1_6_to_24_pixels_apart(period, is_of_dots):
     nothing = SimpleNamespace(near=lambda *_: (0.0, 0.0), width=256, height=256)
     waves = lattice(period, 30)
