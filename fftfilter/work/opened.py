@@ -246,7 +246,8 @@ class Opened:
 
 def cautions_on_missing(part: float) -> list[str]:
     """Return a line if a large part of a picture is missing."""
-    return [f"{part:.0%} of the picture is missing: the filtered rest says little"] if part > MUCH else []
+    said = "nearly all" if 0.995 <= part < 1 else f"{part:.0%}"
+    return [f"{said} of the picture is missing: the filtered rest says little"] if part > MUCH else []
 
 
 def cautions_on_dark(count: int) -> list[str]:

@@ -12,6 +12,7 @@ from fftfilter import filter_stack, images
 from fftfilter import transfer as H
 from fftfilter.cli import cli
 from fftfilter.work.missing import Missing
+from fftfilter.work.opened import cautions_on_missing
 from tests.helpers import SAMPLES
 
 SIZE = (12, 10)
@@ -346,3 +347,8 @@ def test_more_missing_pixels_than_valid_ones_are_said(tmp_path, levels, rows):
     file = save(tmp_path / "in.png", levels)
     code, _, err = run("lowpass", "--radius", 3, "--nodata", 0, file, tmp_path / "out.png")
     assert (code, "58% of the picture is missing" in err) == (0, rows == 7), err
+
+
+def test_a_few_valid_pixels_are_some():
+    (line,) = cautions_on_missing(1 - 1e-4)
+    assert line.startswith("nearly all of the picture is missing: ")
