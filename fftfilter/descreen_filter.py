@@ -88,7 +88,7 @@ class DescreenFilter(Filter):
             mixed = opponent(planes, white, real)
             if dots:
                 dots.keep(mixed)
-        if not screens.parts and (planes.dtype, white) == (dtype, top):
+        if not screens.parts and (planes.dtype, white) == (dtype, float(top)):
             return planes.copy(), Found(np.array([(planes.min(), planes.max())], np.float64), [0.0]), note
         filtered, weak = mixed if screens.parts else planes / white, 0
         if screens.parts:

@@ -128,6 +128,15 @@ def test_text_and_paper_beside_a_print_stay():
     assert np.abs(made[:, 190:].astype(int) - page[:, 190:]).max() <= 2  # 120 without
 
 
+def test_a_faint_print_that_is_not_found_without_the_rest_of_the_page_has_the_waves_of_the_page():
+    page = np.full(SIZE, 255.0)
+    page[:40, :110] = (CLEAN + 0.03 * (printed(CLEAN, period=3.0) - CLEAN))[:40, :110]
+    page = (page + np.random.default_rng(2).normal(0, 4, SIZE)).clip(0, 255).round()
+    _, note, dots = screens_of(page[None] / 255, H.descreen(strength=12).parts[0])
+    assert dots
+    assert re.match(r"screen of 3\.0\d px, 1 ink at 4\d degrees: 2 waves ", note)
+
+
 @pytest.mark.parametrize("turned", [np.s_[:, ::-1], np.s_[::-1]])
 def test_a_mirrored_page_becomes_the_mirrored_result(turned):
     page = PAGE[:-1, 4:]  # its sides are no multiples of any cell's
@@ -291,6 +300,12 @@ def test_a_picture_without_a_screen_stays_as_it_is(name, picture):
         assert (f.notes()[0].partition(";")[0], f.weak(), f.clipped()) == (NOTHING, 0, [0])
         assert f.extremes() == [(picture.min(), picture.max())]
         assert f(picture, levels=100).max() <= 100
+
+
+@pytest.mark.parametrize("filter_", [DescreenFilter(H.descreen()), fftfilter.Filter(Transfer(()), auto=True)])
+@pytest.mark.parametrize("picture", [CLEAN.astype(np.int64) + 2**60, CLEAN.astype(np.uint64) + np.uint64(2**63)])
+def test_without_anything_to_remove_whole_numbers_stay_that_no_float_holds(filter_, picture):
+    np.testing.assert_array_equal(filter_(picture), picture)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32, np.float64])

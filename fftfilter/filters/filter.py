@@ -492,7 +492,7 @@ class Filter:
         own, left = self._description, planes
         if self.transfer.is_fitted or own.auto or own.ignore:
             transfer, left = self._fitted(planes, holes, gray.white)
-            is_same = (planes.dtype, gray.white) == (gray.dtype, gray.levels)
+            is_same = (planes.dtype, gray.white) == (gray.dtype, float(gray.levels))
             if transfer.passes_all and left is planes and own.mode.keeps_levels and is_same:
                 return planes.copy(), Found(np.array([(0.0, np.abs(planes.astype(np.float64)).max())]), [0.0], 0)
             prepared = self._retuned(transfer)
