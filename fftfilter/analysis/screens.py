@@ -159,9 +159,10 @@ def _cells(plane: Array, waves: Array, side: int) -> Array:
     rows, down = _weights(plane.shape[0], side, waves.imag)
     columns, across = _weights(plane.shape[1], side, waves.real)
     of_rows = (np.tensordot(down[:, i], plane[row], 1)[:, columns] for i, row in enumerate(rows))
-    made = np.stack([np.einsum("wcs,wcs->wc", each, across) for each in of_rows], axis=1)
+    made: Array = np.stack([np.einsum("wcs,wcs->wc", each, across) for each in of_rows], axis=1)
     # The mean itself has amplitudes, too: a cell holds no whole number of waves.
-    return made[:-1] - made[-1] * down.sum(axis=2)[:-1, :, None] * across.sum(axis=2)[:-1, None]
+    made[:-1] -= made[-1] * down.sum(axis=2)[:-1, :, None] * across.sum(axis=2)[:-1, None]
+    return made[:-1]
 
 
 def _weights(n: int, side: int, waves: Array) -> tuple[Array, Array]:
