@@ -64,6 +64,7 @@ def test_a_part_is_descreened_as_by_the_command_and_clipped_samples_are_counted_
     Image.fromarray(edges).save(tmp_path / "in.png")
     code, _, said = run("descreen", "--region", "0,0,60,128", tmp_path / "in.png", tmp_path / "out.png")
     assert code == 0, said
+    assert "clipped to black or white: --depth DB takes less away\n" in said  # there is no --output
     made = fftfilter.descreen(edges, channel_axis=-1, region=(0, 0, 60, 128))
     np.testing.assert_array_equal(made, np.asarray(Image.open(tmp_path / "out.png")))
     np.testing.assert_array_equal(made[:, 60:], edges[:, 60:])

@@ -346,18 +346,17 @@ def words_of(values: Mapping[str, Any]) -> list[str]:
     return words
 
 
-# The part of the samples that may be clipped without a line, and the line.
+# The part of the samples that may be clipped without a line.
 MUCH_CLIPPED = 1e-3
-CLIPPED = (
-    f"more than {MUCH_CLIPPED:.1%} of the samples are clipped to black or white: --output real into .tif keeps all "
-    "values, --depth DB takes less away"
-)
 
 
 def cautions_on_clipping(part: float, picture: Picture, recipe: Recipe) -> list[str]:
     """Return the line, if such a part of a picture of whole numbers is clipped; of floats another line tells."""
-    is_much = part > MUCH_CLIPPED and picture.planes.dtype.kind == "u"
-    return [CLIPPED] if is_much and recipe.keeps_levels else []
+    if part <= MUCH_CLIPPED or picture.planes.dtype.kind != "u" or not recipe.keeps_levels:
+        return []
+    other = "--output real into .tif keeps all values, " if recipe.how.has_outputs else ""
+    many = f"more than {MUCH_CLIPPED:.1%} of the samples are clipped to black or white"
+    return [f"{many}: {other}--depth DB takes less away"]
 
 
 @dataclass(eq=False, repr=False)  # to generate these methods takes time
