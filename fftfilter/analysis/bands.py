@@ -42,8 +42,6 @@ LEAST_ROWS, LEAST_COLUMNS = 8, 16
 LEAST_PITCH = 4
 # Slopes are looked for in so many rows to either side; so many times their deviations are chance.
 AROUND, CERTAIN = 8, 2.0
-# A step is unknown if its error is this part of the usual step of lines or more, and so many times the usual error.
-UNKNOWN, UNUSUAL = 0.5, 3.0
 # Lines walk if their steps have this much of the power of as many equal ones, without the slowest ones, and three bands
 # of periods up to this part alike; the power of long periods is at most so many times that.
 EVERY_ROW, SLOW, ALIKE, WHITE = 0.5, 64, 0.55, 4.0
@@ -334,27 +332,6 @@ def _leveled(steps: Floats, found: Floats | None) -> Floats:
     return leveled
 
 
-def _with_known(steps: Floats, found: Floats) -> tuple[Floats, Floats]:
-    """Return steps of groups and of lines, with each group's means for rows in which groups differ too much.
-
-    A bright line that fades along the rows is such a thing: over all of its steps it adds nothing.
-    """
-    error = _error(steps)
-    is_unknown = error > max(UNKNOWN * np.median(np.abs(found[found != 0])), UNUSUAL * np.median(error))
-    is_unknown[1:-1] |= is_unknown[:-2] & is_unknown[2:]  # the crest of a line
-    starts = np.flatnonzero(~is_unknown | ~np.append(False, is_unknown[:-1]))
-    lengths, sums = np.diff(starts, append=len(steps)), np.add.reduceat(steps, starts)
-    is_none = np.repeat(_error(sums) < UNKNOWN * np.sqrt(np.add.reduceat(np.square(error), starts)), lengths)
-    known = np.where(is_none[:, None], np.repeat(sums / lengths[:, None], lengths, axis=0), steps)
-    return known, np.where(is_none & (found != 0), medians_of(known), found)
-
-
-def _error(steps: Floats) -> Floats:
-    """Return the error of the median of each row."""
-    low, high = _quantiles(steps, QUANTILE, 1 - QUANTILE)
-    return np.asarray(OF_MEDIAN * (high - low) / (2 * AWAY) / steps.shape[1] ** 0.5)
-
-
 def means_of_groups(some: Floats) -> Floats:
     """Return the mean of each row in each group of columns; 0 where there is none."""
     is_valid, starts = np.isfinite(some), _shares(some.shape[1])[:-1]
@@ -432,7 +409,6 @@ def _profile(steps: Floats, found: Floats | None, least: int = 1, levels: Floats
     count = len(steps) + 1
     if found is None:
         return np.zeros(count), 0
-    steps, found = _with_known(steps, found)
     where = np.flatnonzero(found)
     walks = _walks(found)
     medians = medians_of(steps)
@@ -596,8 +572,7 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
     kind = "steps" if is_lines else ""
     others = () if not with_ridge else ("steps, ridge",) if is_lines and walks else ("ridge", "steps, ridge")
     predicted = {"": 0 * steps, "steps": by_steps, "ridge": by_ridge, "steps, ridge": by_both}
-    known = _with_known(steps, found)[0] if is_lines and found is not None else steps
-    said = {kind: _size(known - each) for kind, each in predicted.items() if others}
+    said = {kind: _size(steps - each) for kind, each in predicted.items() if others}
     for other_kind in others:
         if ("steps" not in other_kind or is_lines) and said[other_kind] < BETTER * said[kind]:
             kind = other_kind
