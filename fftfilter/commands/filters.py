@@ -345,8 +345,7 @@ def options_of(context: click.Context, *files: str) -> CommandOptions:
     ``files`` are inputs beside those that the options name.
     """
     from ..region import area_of, region_of
-    from ..work.missing import Missing
-    from ..work.recipe import METHODS, Recipe
+    from ..work.recipe import METHODS, Missing, Recipe
 
     name, given, params = str(context.command.name), dict(context.params), context.command.params
     kind = KINDS[name]

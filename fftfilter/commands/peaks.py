@@ -126,8 +126,8 @@ def spectrum_of_sources(
     from ..folders.jobs import Files
     from ..folders.mean_spectrum import mean_spectrum, opened, pixel_of
     from ..region import area_of
-    from ..work.missing import Missing, unmeasured
     from ..work.opened import spectrum_of
+    from ..work.recipe import Missing, unmeasured
 
     sources = [without_file_scheme(each) for each in sources]
     pages, quiet = shared.pages_of(given), given["quiet"]

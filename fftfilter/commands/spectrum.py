@@ -152,9 +152,9 @@ def write_spectrum(source: str, target: str, given: dict[str, Any], spare: Spare
     from ..preview.panels import log_magnitude
     from ..preview.report import within_single
     from ..transforms import fft2
-    from ..work.missing import Missing
     from ..work.opened import filled
     from ..work.output_file import too_large
+    from ..work.recipe import Missing
 
     def working(size: images.Size) -> int:
         return memory.of_spectrum(memory.Pixels.of_size(size), {name: given[name] for name in ("engine", "precision")})

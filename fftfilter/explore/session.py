@@ -29,9 +29,8 @@ from ..transfer import Transfer
 from ..transfer.product import EDGES
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius, parse_pixel_size, parsed
-from ..work.missing import USUAL
 from ..work.opened import for_pixels_of, spectrum_of
-from ..work.recipe import Recipe
+from ..work.recipe import USUAL, Recipe
 from .shown import FilePage
 
 # The factors by which a picture that does not fit into memory is reduced before it is filtered.

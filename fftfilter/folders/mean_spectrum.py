@@ -22,8 +22,8 @@ from ..errors import FftfilterError
 from ..files.messages import quoted_if_odd
 from ..images.pages import ALL
 from ..text import Angle
-from ..work.missing import unmeasured
 from ..work.opened import first_of, spectrum_bytes, spectrum_of
+from ..work.recipe import unmeasured
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

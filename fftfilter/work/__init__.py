@@ -2,11 +2,10 @@
 
     Recipe -> open_input -> Opened -> make_output: Frame -> filter_frames -> a whole file -> compared, if asked for
 
-    recipe.py       all that decides an output's bytes, and the methods: those of Filter, ImageJ's dialog and descreen;
-                    the result for a file
+    recipe.py       all that decides an output's bytes, such as which pixels are missing; the methods: those of Filter,
+                    ImageJ's dialog and descreen; the result for a file
     saved.py        a recipe in a file or in metadata: the arguments of a command; `apply` parses them
     opened.py       an input with the transfer function for its pixels and its waves, and how frames are filtered
-    missing.py      which pixels of a file are missing
     volumes.py      pages that are filtered together, along z or time
     output_file.py  `make_output`, of one picture or of pages, and `filter_stack`
     large.py        pictures that do not fit into memory, strip by strip, and `filter_large`

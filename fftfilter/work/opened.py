@@ -21,7 +21,7 @@ from ..images import Depth
 from ..images.formats import FORMATS
 from ..images.pages import OTHER_HDUS, PLACE
 from ..output.modes import check_colors
-from .missing import USUAL, unmeasured
+from .recipe import USUAL, unmeasured
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak

@@ -27,9 +27,8 @@ from ..images.formats import FORMATS, ZARR
 from ..images.pages import PALETTES, PaletteRule, Sink, hdu_of
 from ..memory import WAITING_BYTES
 from ..output.modes import EACH, STACK, scale_of
-from .missing import Missing
 from .opened import Frame, Made, Opened, filter_frames, largest, open_input
-from .recipe import Done, Recipe
+from .recipe import Done, Missing, Recipe
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -22,7 +22,7 @@ from fftfilter.missing import fill_by_numpy
 from fftfilter.region import area_of
 from fftfilter.transfer import reference
 from fftfilter.transfer.product import grid_with
-from fftfilter.work.missing import unmeasured
+from fftfilter.work.recipe import unmeasured
 
 SIZE = 96, 120
 Y, X = np.mgrid[: SIZE[0], : SIZE[1]]

@@ -11,8 +11,8 @@ from PIL import Image
 from fftfilter import filter_stack, images
 from fftfilter import transfer as H
 from fftfilter.cli import cli
-from fftfilter.work.missing import Missing
 from fftfilter.work.opened import cautions_on_missing
+from fftfilter.work.recipe import Missing
 from tests.helpers import SAMPLES
 
 SIZE = (12, 10)

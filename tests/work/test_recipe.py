@@ -18,9 +18,8 @@ from fftfilter.images import Asked, Coding, Picture, Size
 from fftfilter.output.modes import Auto, Range
 from fftfilter.region import region_of
 from fftfilter.transfer.product import EDGES
-from fftfilter.work.missing import Missing
 from fftfilter.work.opened import open_input
-from fftfilter.work.recipe import METHODS, Recipe
+from fftfilter.work.recipe import METHODS, Missing, Recipe
 from tests.folders.helpers import pgm
 
 GAINS = np.linspace(0, 1, 12).reshape(3, 4)

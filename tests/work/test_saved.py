@@ -27,8 +27,7 @@ from fftfilter.imagej_filter import ImageJFilter
 from fftfilter.images import Asked, Coding
 from fftfilter.output.modes import Auto
 from fftfilter.region import region_of
-from fftfilter.work.missing import Missing
-from fftfilter.work.recipe import METHODS, Recipe
+from fftfilter.work.recipe import METHODS, Missing, Recipe
 from fftfilter.work.saved import Saved, parse, read, saved_of
 from tests.folders.helpers import pgm
 

@@ -24,10 +24,9 @@ from fftfilter.output.modes import Range
 from fftfilter.preview import report
 from fftfilter.region import region_of
 from fftfilter.work import output_file
-from fftfilter.work.missing import Missing
 from fftfilter.work.opened import Frame, Made, open_input, spectrum_of
 from fftfilter.work.output_file import make_output
-from fftfilter.work.recipe import Done, Recipe
+from fftfilter.work.recipe import Done, Missing, Recipe
 from tests.commands.conftest import run  # noqa: F401
 from tests.helpers import COMMAND, by_reference
 
