@@ -8,6 +8,7 @@ All that decides the device, one of OpenCL's or NumPy's where none works, is her
     for_processes     many processes share the CPU
     choose            what is wanted becomes one of OpenCL's devices
     open_device       a device that is new here is checked; where none works, NumPy's takes its place
+    gpu_for           the GPU, if there is one, for what does not fit into memory
 
 The form that a device gets (``fused/``) follows from ``Device.is_gpu``. This imports OpenCL on first use: its loader
 loads every registered driver, whichever device is wanted, and a GPU's takes 0.3 s. To use the CPU, the loader is shown
@@ -360,6 +361,17 @@ def lacks_opencl(edges: Edges = "wrap") -> bool:
         if error:
             tell(error)
     return _lacks_opencl[0]
+
+
+def gpu_for(options: Mapping[str, Any]) -> Device | None:
+    """Return the GPU that a filter's options ask for, None for another device; raises DeviceError for none at all."""
+    device = wanted(options)
+    # The driver of a GPU maps more memory than a limit of the address space allows.
+    has_none = is_auto(device) and (not may_have_gpu() or system.limit("RLIMIT_AS") is not None)
+    if has_none or device == "cpu" or is_numpy(device):
+        return None
+    found = open_device(options)
+    return found if found.is_gpu else None
 
 
 def launcher_on(device: Device, options: Mapping[str, Any]) -> Launcher:

@@ -172,7 +172,8 @@ def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outco
         try:
             refuse(vars(options), ("verify", "preview", "save_stages", "profile"), "takes all of it: leave it out.")
             threads = workers.most if workers else None
-            large = LargeFile(source, target, options.recipe, options.scratch, threads)
+            how: dict[str, Any] = {"threads": threads, "device": options.device}
+            large = LargeFile(source, target, options.recipe, options.scratch, **how)
             plan = large.plan(large.how.precision)
         except (ParameterError, ReadError, TooLargeError, click.UsageError) as error:
             raise TooLargeError(f"{too_large}; and strip by strip it cannot be filtered: {error}") from None
@@ -182,7 +183,7 @@ def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outco
             click.echo(f"{large.opened.name} -> {shown(target, 'standard output')}: {said}", err=target == "-")
             return
         why = f"by {workers.count} worker{'s' * (workers.count > 1)}" if workers else "larger than memory"
-        remark(f"{large.opened.name}: {why}: filtered {said}{_not_on(options)}", quiet=options.quiet)
+        remark(f"{large.opened.name}: {why}: filtered {said}{_not_on(options, plan.by)}", quiet=options.quiet)
         masks = [*map(sources.identity, options.masks)]
         large.opened.spare = masks if options.in_place else (large.opened.identity, *masks)
         progress, began = Progress(large.count * plan.steps(large.how), quiet=options.quiet), time.monotonic()
@@ -196,12 +197,12 @@ def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outco
     if options.verbose:
         cut = f"; {done.clipped:.2%} clipped" if done.clipped else ""
         number = f"{done.pages} pages, " if done.pages > 1 else ""
-        click.echo(f"{number}{done.shape[2]} x {done.shape[1]}: {large.opened.transfer}; NumPy{cut}", err=True)
+        click.echo(f"{number}{done.shape[2]} x {done.shape[1]}: {large.opened.transfer}; {plan.by}{cut}", err=True)
 
 
-def _not_on(options: CommandOptions) -> str:
-    """Return that strips do not take a device that was asked for, in words."""
-    is_given = options.asked not in (None, "auto", device_choice.NUMPY)
+def _not_on(options: CommandOptions, by: str = "NumPy") -> str:
+    """Return that NumPy takes strips in place of a device that was asked for, in words."""
+    is_given = by == "NumPy" and options.asked not in (None, "auto", device_choice.NUMPY)
     return f"; device {options.asked} is for what fits into memory" if is_given else ""
 
 

@@ -200,13 +200,19 @@ class Launcher:
         mapped: Array = cl.enqueue_map_buffer(self.queue, buffer, flags, 0, (size,), np.dtype("u1"))[0]
         return mapped
 
-    def write(self, buffer: cl.Buffer, array: Array, *, wait: bool = True) -> cl.Event:
-        """Copy a contiguous host array into the buffer; without ``wait`` it must not change until the event."""
-        return self._copy("write", buffer, array, is_blocking=wait)
+    def write(self, buffer: cl.Buffer, array: Array, *, offset: int = 0, wait: bool = True) -> cl.Event:
+        """Copy a contiguous host array into the buffer; without ``wait`` it must not change until the event.
 
-    def read(self, array: Array, buffer: cl.Buffer, *, after: cl.Event | None = None, wait: bool = True) -> cl.Event:
-        """Copy the beginning of a buffer into a contiguous host array, optionally after an event of another queue."""
-        return self._copy("read", array, buffer, wait_for=None if after is None else [after], is_blocking=wait)
+        ``offset`` is its first byte there.
+        """
+        return self._copy("write", buffer, array, dst_offset=offset, is_blocking=wait)
+
+    def read(
+        self, array: Array, buffer: cl.Buffer, *, offset: int = 0, after: cl.Event | None = None, wait: bool = True
+    ) -> cl.Event:
+        """Copy a part of a buffer into a contiguous host array, optionally after an event of another queue."""
+        waits = None if after is None else [after]
+        return self._copy("read", array, buffer, src_offset=offset, wait_for=waits, is_blocking=wait)
 
     def copy(self, target: cl.Buffer, source: cl.Buffer) -> cl.Event:
         """Copy a buffer into another one on the device."""

@@ -7,6 +7,7 @@ call.py         an array's way to the pipeline and back, also with missing pixel
 libraries.py    arrays of other libraries: xarray, Dask, PyTorch, JAX
 ratio.py        logarithms in, and their ratio out: what is removed divides an image
 strips.py       pictures that do not fit into memory, strip by strip: plans, spectra, values
+gpu_strips.py   the same on a GPU that holds the picture
 volumes.py      which axes these are, and the pipeline of a volume; volumes that do not fit into memory
 gpu_volumes.py  the pipeline of a volume on a GPU
 pipelines.py    a filter on its device: chooses and keeps the pipeline of an image; mirrored edges, streams

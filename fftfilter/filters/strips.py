@@ -57,8 +57,8 @@ AT_ONCE, FEW_THREADS = 1 << 18, 8
 COLUMNS, FEW_COLUMNS, SAMPLES = 128, 4, 1 << 22
 # The part of the free memory that is taken, as other programs and threads' own memory grow; that of columns.
 TAKEN, OF_COLUMNS = 0.75, 1 / 3
-# Bytes of Python with NumPy and the libraries of formats, and of those that are loaded later; those that the gains of a
-# block take beside their table; the most that strips take, as more would gain nothing.
+# Bytes of Python with NumPy and the libraries of formats, and of those that are loaded later; the most that the gains
+# of a block take beside their table; the most that strips take, as more would gain nothing.
 PROGRAM, LIBRARIES, OF_GAINS, MOST = 60 << 20, 15 << 20, 24 << 20, 1 << 34
 # How often a picture with missing pixels is halved at least; how many pixels of what is left lie on each side of a tile
 # and decide on what fills it, a fourth of the tile's own; bytes for each sample that is filled.
@@ -119,9 +119,14 @@ class Plan(ABC):
         scratch = f" and {self.kept / 1e6:,.0f} MB of scratch in {folder}" if self.on_disk else ""
         count, name = len(self.strips), self.name[: None if self.rows > 1 else -1]
         of_rows = f"{count} strip{'s' * (count > 1)} of {self.rows} {name}"
-        way = f"{of_rows}, by NumPy in {readings} reading{'s' * (readings > 1)}{scratch}"
+        way = f"{of_rows}, by {self.by} in {readings} reading{'s' * (readings > 1)}{scratch}"
         program = max(PROGRAM, system.resident() + LIBRARIES)
         return f"in {way}; {(program + self.bytes) / 1e6:,.0f} MB of memory"
+
+    @property
+    def by(self) -> str:
+        """The name of what filters."""
+        return "NumPy"
 
 
 @dataclass(frozen=True)
@@ -154,44 +159,72 @@ def planned(
     (channels, height, width), real = shape, PRECISIONS[precision][0].itemsize
     number, of_columns = real * (1 if _is_real(grid) else 2), room * OF_COLUMNS
     column = grid.height * (8 + 7 * real) + 2 * height * number
-    threads = most or system.cores()
-    while threads > 1 and threads * (OF_GAINS + FEW_COLUMNS * threads * column) > of_columns:
+    threads, of_gains = most or system.cores(), min(OF_GAINS, 64 * grid.height * min(COLUMNS, _columns(grid)))
+    while threads > 1 and threads * (of_gains + FEW_COLUMNS * threads * column) > of_columns:
         threads -= 1
-    columns = max(1, min(COLUMNS, _columns(grid), int((of_columns / threads - OF_GAINS) / column)))
+    columns = max(1, min(COLUMNS, _columns(grid), int((of_columns / threads - of_gains) / column)))
     blocks, beyond = _varying(grid, columns)
     kept = channels * len(blocks) * columns * height * number
     on_disk = kept > room / 2
     left = room - kept * (not on_disk)
-    times, filling = _filling(shape, itemsize + real, room) if may_miss else (0, 0)
+    filling = filling_of(shape, itemsize + real, room) if may_miss else (0, 0)
+    beside = 2 * len(blocks) * columns * number, grid.width * 10 * real
+    found = fitting(shape, itemsize, left, threads, units, real=real, filling=filling, beside=beside)
+    rows, threads, taken = found
+    taken = max(taken, int(threads * (columns * column + of_gains)))
+    check_fits(rows, width, taken, left)
+    whole = taken + kept * (not on_disk)
+    return PicturePlan(shape, rows, threads, whole, kept, on_disk, beyond, blocks, filling[0], grid, columns)
+
+
+def fitting(
+    shape: tuple[int, int, int],
+    itemsize: int,
+    room: int,
+    threads: int,
+    units: tuple[int, int],
+    *,
+    real: int,
+    filling: tuple[int, int],
+    beside: tuple[int, int] = (0, 0),
+) -> tuple[int, int, int]:
+    """Return the rows of a strip, and how many threads and bytes these take; raises TooLargeError.
+
+    ``real`` is the size of a filtered sample, ``filling`` what :func:`filling_of` returns if pixels may be missing, and
+    ``beside`` what a row takes beside its samples, as long as its strip is there and while it is transformed.
+    """
+    (channels, height, width), (times, of_filling), may_miss = shape, filling, filling > (0, 0)
     # A strip as it is read, its values, flags and pixels, and the file's bytes; others wait for their turn.
     of_pixel = 3 * itemsize + real + 3 + (real + 2) * may_miss
-    row = channels * (width * of_pixel + 2 * len(blocks) * columns * number)
+    row, transform = channels * (width * of_pixel + beside[0]), beside[1]
     waiting = 2 * width * channels * itemsize
 
-    transform = grid.width * 10 * real  # of a row
-
     def taken(rows: int) -> int:
-        beside = waiting * units[1] * (units[1] > 1) + filling
-        return rows * (threads * row + waiting) + threads * min(rows, _at_once(width, threads)) * transform + beside
+        more = waiting * units[1] * (units[1] > 1) + of_filling
+        return rows * (threads * row + waiting) + threads * min(rows, _at_once(width, threads)) * transform + more
 
     unit = units[0]
-    while threads > 1 and taken(unit) > left:
+    while threads > 1 and taken(unit) > room:
         threads -= 1
     most_rows = max(SAMPLES // (channels * width), (4 * NEAR << times) * may_miss)
-    free, part = left - taken(0), _at_once(width, threads)
+    free, part = room - taken(0), _at_once(width, threads)
     few = min(part, free // (threads * (row + transform) + waiting))  # are transformed all at once
     fits = min(height, most_rows, max(few, (free - threads * part * transform) // (threads * row + waiting)))
     rows = max(unit, fits // unit * unit)
-    whole = max(taken(rows), int(threads * (columns * column + OF_GAINS))) + kept * (not on_disk)
-    if whole > room:
+    check_fits(rows, width, taken(rows), room)
+    return rows, threads, taken(rows)
+
+
+def check_fits(rows: int, width: int, taken: int, room: int) -> None:
+    """Raise TooLargeError if strips of some rows take more bytes than there are for them."""
+    if taken > room:
         raise TooLargeError(
-            f"strips of {unit} rows of {width} pixels take {whole:,} bytes, more than the {room:,} that are free for "
-            "them; give more memory, or save it in smaller strips or tiles"
+            f"strips of {rows} rows of {width} pixels take {taken:,} bytes, more than the {max(0, room):,} that are "
+            "free for them; give more memory, or save it in smaller strips or tiles"
         )
-    return PicturePlan(shape, rows, threads, whole, kept, on_disk, beyond, blocks, times, grid, columns)
 
 
-def _filling(shape: tuple[int, ...], itemsize: int, room: int) -> tuple[int, int]:
+def filling_of(shape: tuple[int, ...], itemsize: int, room: int) -> tuple[int, int]:
     """Return how often a picture is halved to fill it in a part of some room, and the bytes that filling takes."""
     (channels, height, width), times = shape, HALVED
 
@@ -293,6 +326,8 @@ class Spectra:
 class Large(ABC):
     """What is filtered strip by strip; ``read`` returns its strips."""
 
+    weak = WEAK
+
     def __init__(self, read: Read, plan: Any, how: How, *, submit: Any, advance: Any) -> None:
         self._read, self.plan, self._how, self._submit, self._advance = read, plan, how, submit, advance
         self._real, self._complex = PRECISIONS[how.precision]
@@ -333,13 +368,17 @@ class Large(ABC):
         """Whether what passes is so little that single precision is not enough, as far as some rows tell."""
         if MODES[self._how.output].keeps_levels or self._real != np.float32:
             return False
-        rows = {self.plan.shape[1] * (2 * i + 1) // (2 * PLACES) for i in range(PLACES)}
-        found = max(float(np.abs(self.values(row, row + 1)).max()) for row in rows)
+        found = self.found()
         if found <= NOISE / 2 * self.deviation:
             return False  # nothing but rounding noise is left
         if isinstance(self._how.scale, Range):
             found = min(found, self._how.scale.high - self._how.scale.low)
-        return not WEAK * self.deviation <= found < np.inf
+        return not self.weak * self.deviation <= found < np.inf
+
+    def found(self) -> float:
+        """Return the largest magnitude of the values, as far as some rows tell."""
+        rows = {self.plan.shape[1] * (2 * i + 1) // (2 * PLACES) for i in range(PLACES)}
+        return max(float(np.abs(self.values(row, row + 1)).max()) for row in rows)
 
     def measure(self) -> None:
         """Make the ramp from values to pixels; a range of the picture's own takes a pass."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from secrets import token_hex
@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import __version__, images
 from ..arrays import PRECISIONS, check_finite, check_image, gray_of, pixel_type
+from ..device_choice import gpu_for
 from ..errors import DeviceError, ParameterError, TooLargeError, WriteError, check_option
 from ..files import sources
 from ..files.messages import as_error, shown
@@ -34,13 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..arrays import Array
+    from ..device.opencl import Device
     from ..files.messages import FileName
     from ..filters.strips import Large, PicturePlan
     from ..images import Picture
     from ..images.pages import Sink
     from ..output.modes import Output
     from ..transfer import Transfer
-    from ..transfer.product import Edges
+    from ..transfer.product import EdgedGrid, Edges
     from .recipe import Recipe
 
 
@@ -69,11 +71,19 @@ class LargeFile:
     """A file that is filtered by strips of rows, page by page.
 
     ``scratch`` is the folder of a temporary file, by default that of the target; ``threads`` wait for the workers of a
-    cluster. Raises TooLargeError for what takes the whole picture, and ReadError, WriteError and ParameterError.
+    cluster; ``device`` is as for a filter. Raises TooLargeError for what takes the whole picture, and ReadError,
+    WriteError, ParameterError and DeviceError.
     """
 
     def __init__(
-        self, source: FileName, target: FileName, recipe: Recipe, scratch: str | None = None, threads: int | None = None
+        self,
+        source: FileName,
+        target: FileName,
+        recipe: Recipe,
+        scratch: str | None = None,
+        *,
+        threads: int | None = None,
+        device: str | None = None,
     ) -> None:
         if reason := refused(recipe):
             raise TooLargeError(reason)
@@ -106,6 +116,7 @@ class LargeFile:
             recipe.filter_for(transfer)  # raises ParameterError for an output that these have not
             self.how = ratio.OfStrips.how(picture.planes.dtype, precision)
         self._plans: dict[str, PicturePlan] = {}
+        self._gpu = None if threads else gpu_for({**recipe.options, "device": device})
         self._room = free_room()  # later the strips of single precision would be counted
         self._source, self._threads = source, threads
 
@@ -113,14 +124,16 @@ class LargeFile:
         """Return the strips, as they were planned first; raises TooLargeError."""
         if precision not in self._plans:
             recipe, picture = self.opened.recipe, self._frame.picture
-            (channels, height, width), beside = picture.planes.shape, self._strips.beside
-            grid, room = grid_with(recipe.edges, self._on_grid, height, width), max(0, self._room - beside)
-            how: dict[str, Any] = {"units": (self._unit, self._strips.step), "room": room, "most": self._threads}
-            itemsize = picture.planes.itemsize * (1 if picture.alpha is None else 2)
+            planes, beside = picture.planes, self._strips.beside
+            grid = grid_with(recipe.edges, self._on_grid, *planes.shape[1:])
+            given: dict[str, Any] = {"units": (self._unit, self._strips.step), "room": max(0, self._room - beside)}
+            itemsize = planes.itemsize * (1 if picture.alpha is None else 2)
             itemsize += recipe.ratio * 2 * PRECISIONS[precision][0].itemsize
             says_so = any(each is not None for each in (picture.alpha, picture.nodata, recipe.missing.nodata))
-            how["may_miss"] = says_so or recipe.ratio or picture.planes.dtype.kind == "f"
-            found = planned((channels, height, width), itemsize, grid, precision=precision, **how)
+            given["may_miss"] = says_so or recipe.ratio or planes.dtype.kind == "f"
+            given["dtype"] = PRECISIONS[precision][0] if recipe.ratio else planes.dtype
+            given |= {"how": self.how._replace(precision=precision), "most": self._threads}
+            found = _planned(self._gpu, planes.shape, itemsize, grid, **given)
             self._plans[precision] = replace(found, bytes=found.bytes + beside)
         return self._plans[precision]
 
@@ -221,6 +234,26 @@ class LargeFile:
         return encoded, done
 
 
+def _planned(
+    gpu: Device | None,
+    shape: tuple[int, int, int],
+    itemsize: int,
+    grid: EdgedGrid,
+    *,
+    dtype: np.dtype[Any],
+    how: How,
+    most: int | None = None,
+    **given: Any,
+) -> PicturePlan:
+    """Return the strips of a picture of a type on the GPU, if there is one that holds it, else by NumPy."""
+    if gpu:
+        from ..filters.gpu_strips import planned_on
+
+        with suppress(TooLargeError):
+            return planned_on(gpu, shape, itemsize, grid, dtype=dtype, how=how, **given)
+    return planned(shape, itemsize, grid, precision=how.precision, most=most, **given)
+
+
 # The worker of a cluster
 
 _open: list[Any] = []  # what the worker filters, behind what it was asked for
@@ -256,6 +289,7 @@ def filter_large(
     scale: Any = None,
     edges: Edges = "mirror",
     precision: str = "single",
+    device: str | int | None = None,
     memory: int | str | None = None,
     scratch: str | os.PathLike[str] | None = None,
     white: float | None = None,
@@ -271,6 +305,7 @@ def filter_large(
         scale: Likewise.
         edges: Likewise.
         precision: "single" or "double".
+        device: Likewise. A GPU filters pictures that its memory holds, NumPy all others.
         memory: How many bytes may be taken, such as "2GB"; by default what is free.
         scratch: The folder for a temporary file, if one is needed; by default the system's.
         white: The value that is white, by default the largest of the type, 1 for floats.
@@ -278,6 +313,7 @@ def filter_large(
     Raises:
         ParameterError: For an invalid value.
         TooLargeError: If no strip fits.
+        DeviceError: If there is no such device.
         WriteError: If the disk is full.
 
     Examples:
@@ -305,7 +341,8 @@ def filter_large(
         raise ParameterError(
             f"{transfer} takes the whole picture: give gains that are even, and the same for all channels"
         )
-    mode, room = MODES[output], free_room(None if memory is None else bytes_of(memory))
+    mode, gpu = MODES[output], gpu_for({"device": device, "precision": precision})
+    room = free_room(None if memory is None else bytes_of(memory))
     gray = gray_of({"dtype": target.dtype, "white": white}, pixel_type(np.dtype(source.dtype)))
     if mode.is_values and gray.dtype.kind != "f":
         raise ParameterError(f"output real gives floats, and target has the type {gray.dtype}: give one of float32")
@@ -321,12 +358,12 @@ def filter_large(
         check_finite(np.ma.filled(planes, 0))
         return planes * np.uint8(255) if planes.dtype.kind == "b" else planes
 
-    def plan(precision: str) -> PicturePlan:
-        itemsize = np.dtype(source.dtype).itemsize
-        may_miss = source.dtype.kind == "f"
-        return planned(shape, itemsize, grid, precision=precision, units=units, room=room, may_miss=may_miss)
+    how, dtype = How(output, range_, gray, precision), np.dtype(source.dtype)
 
-    how = How(output, range_, gray, precision)
+    def plan(precision: str) -> PicturePlan:
+        given: dict[str, Any] = {"units": units, "room": room, "may_miss": dtype.kind == "f", "dtype": dtype}
+        return _planned(gpu, shape, dtype.itemsize, grid, how=how._replace(precision=precision), **given)
+
     with ready(read, plan, how, os.fspath(scratch or tempfile.gettempdir())) as large:
 
         def made(start: int, stop: int) -> tuple[int, Array]:

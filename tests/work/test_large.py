@@ -28,7 +28,7 @@ from tests.helpers import assert_gray_levels, needs, needs_posix
 
 ROOT = Path(__file__).parent.parent.parent
 # In memory of this size OpenCL has no place, and strips have.
-LITTLE = "105MB"
+LITTLE = "100MB"
 
 
 # Arrays
