@@ -59,12 +59,16 @@ class GpuPlan(PicturePlan):
         return Stack(self.shape[0], self.grid.height, self.grid.width, pixel, out, white, one_scale=True)
 
     def check_memory(self, how: How) -> None:
-        """Raise TooLargeError if the device does not hold the picture."""
-        stack = self.stack(how)
+        """Raise TooLargeError if the device does not hold the picture, or other programs have its memory."""
+        stack, launcher = self.stack(how), Launcher(self.device)
         planned = plan_of(stack.height, stack.width)
-        numbers = [8 * stack.count * each for each in (planned.spectrum_length, planned.work_length)]
+        sizes = [8 * stack.count * each for each in (planned.spectrum_length, planned.work_length)]
         each = stack.pixel.itemsize, stack.out.itemsize, 0 if stack.white is None else FLOAT.itemsize
-        self.device.check_memory(str(stack), [*numbers, *(stack.size * size for size in each)])
+        sizes += [stack.size * size for size in each]
+        self.device.check_memory(str(stack), sizes)
+        buffers = [launcher.allocate(size) for size in sizes if size]
+        for buffer in buffers:  # a driver takes the memory of a buffer when it is first used
+            launcher.write(buffer, np.zeros(1, np.uint8))
 
     def steps(self, how: How) -> int:
         return (2 + (how.own_range and self.stack(how).white is None)) * len(self.strips)
