@@ -3,6 +3,8 @@
 Makes a picture of each side in a folder, filters it by the command, and prints a table in Markdown: seconds, seconds of
 the processor, and the most memory, as the system tells them of each process.
 
+``--devices gpu,cpu`` prints a row for each device in place of a limited address space and of the whole.
+
 ``python -m benchmarks.large --others PYTHON --sides 8000`` prints a table of a low-pass by others: vips, gmt and
 convert where they are installed, and Dask in the environment of this Python. Masks and other formats that they need are
 made before, and the result is compared with the command's.
@@ -148,8 +150,9 @@ def largest_difference(made: Path, our: Path, side: int) -> float:
 @click.option("--sides", default="8000,20000", help="The sides of the pictures.")
 @click.option("--memories", default="400MB,2GB", help="What strips may take, for each side.")
 @click.option("--folder", type=click.Path(exists=True), help="Where the pictures are made.")
+@click.option("--devices", default="", help="Devices, a row for each of them, such as gpu,cpu.")
 @click.option("--others", help="The Python of an environment with Dask: prints the table of other programs.")
-def main(sides: str, memories: str, folder: str | None, others: str | None) -> None:
+def main(sides: str, memories: str, folder: str | None, devices: str, others: str | None) -> None:
     """Print the table."""
     ours = [sys.executable, "-m", "fftfilter"]
     if others:
@@ -167,9 +170,12 @@ def main(sides: str, memories: str, folder: str | None, others: str | None) -> N
         for side, memory in zip(map(int, sides.split(",")), memories.split(","), strict=False):
             make_picture(source, side)
             for name, words in FILTERS.items():
-                click.echo(
-                    row(name, side, [*ours, *words, "--memory", memory, str(source), str(target)], bytes_of(memory))
-                )
+                files = [str(source), str(target)]
+                for device in filter(None, devices.split(",")):  # a GPU's driver takes no limit of the address space
+                    click.echo(row(name, side, [*ours, *words, "--memory", memory, "--device", device, *files]))
+                if devices:
+                    continue
+                click.echo(row(name, side, [*ours, *words, "--memory", memory, *files], bytes_of(memory)))
                 if side <= AS_A_WHOLE:
                     click.echo(row(name, side, [*ours, *words, str(source), str(target)]))
 
