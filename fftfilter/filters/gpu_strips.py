@@ -17,8 +17,7 @@ import numpy as np
 from ..arrays import pixel_type
 from ..device.launcher import Launcher
 from ..errors import TooLargeError
-from ..fused import serves
-from ..fused.gpu.pipeline import FusedGpuPipeline
+from ..fused import fused, serves
 from ..fused.gpu.plan import plan as plan_of
 from ..output.modes import MODES, Auto
 from ..output.ramp import PIXELS, Quantized, Stack, ramps
@@ -113,7 +112,7 @@ class GpuPicture(LargePicture):
     def transform(self) -> None:
         plan, launcher = self.plan, Launcher(self.plan.device)
         self._stack = plan.stack(self._how, has_holes=self.coarse is not None)
-        self._pipeline: Any = FusedGpuPipeline(launcher, plan.grid.transfer, self._stack)
+        self._pipeline: Any = cast("Any", fused(launcher, plan.grid.transfer, self._stack))
         sizes = self._pipeline.bytes_in, self._pipeline.bytes_out
         self._image, self._output = cast("Any", map(launcher.allocate, sizes))
         output, scale, gray, _ = self._how

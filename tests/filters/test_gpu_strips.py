@@ -41,7 +41,7 @@ def filtered(given, transfer, **how):
 @pytest.mark.parametrize("edges", ["wrap", "mirror"])
 @pytest.mark.parametrize(("transfer", "dtype", "output", "scale"), CASES)
 def test_a_picture_becomes_what_it_becomes_as_a_whole(on_gpu, transfer, dtype, output, scale, edges):
-    given, how = picture(301, 211, np.dtype(dtype)), {"output": output, "scale": scale, "edges": edges}
+    given, how = picture(300, 210, np.dtype(dtype)), {"output": output, "scale": scale, "edges": edges}
     made = filtered(given, transfer, **how)
     assert len(on_gpu) == 1
     wanted = fftfilter.Filter(transfer, engine="numpy", precision="double", **how)(given)
@@ -50,14 +50,14 @@ def test_a_picture_becomes_what_it_becomes_as_a_whole(on_gpu, transfer, dtype, o
 
 def test_strips_follow_each_other(on_gpu, monkeypatch):
     monkeypatch.setattr("fftfilter.filters.strips.SAMPLES", 2000)
-    given = np.stack([picture(301, 211), picture(301, 211)[::-1]])
+    given = np.stack([picture(300, 210), picture(300, 210)[::-1]])
     made = filtered(given, LOW)
     assert len(on_gpu[0].strips) > 20
     assert_same(made, fftfilter.lowpass(given, "8px", shape="gaussian", output="keep", edges="mirror", channel_axis=0))
 
 
 def test_missing_pixels_come_back(on_gpu):
-    given = picture(301, 211, np.dtype(np.float32))
+    given = picture(300, 210, np.dtype(np.float32))
     given[40:90, 20:70] = np.nan
     made = filtered(given, LOW)
     assert len(on_gpu) == 2  # the first was over at the first hole
@@ -80,7 +80,7 @@ def test_what_single_precision_is_not_enough_for_is_filtered_by_numpy_in_double(
     [(H.notch((0.1, 0.2)), np.uint8, "single"), (LOW * HIGH, np.uint8, "single"), (LOW, np.uint8, "double")],
 )
 def test_numpy_filters_what_has_a_table_of_gains_or_more_digits(on_gpu, transfer, dtype, precision):
-    filtered(picture(101, 80, np.dtype(dtype)), transfer, precision=precision)
+    filtered(picture(300, 210, np.dtype(dtype)), transfer, precision=precision)
     assert not on_gpu
 
 
@@ -88,7 +88,7 @@ def test_numpy_filters_what_the_device_does_not_hold(on_gpu, monkeypatch):
     def refuse(*_):
         raise TooLargeError("no place")
 
-    given = picture(101, 80)
+    given = picture(300, 210)
     wanted = filtered(given, LOW)
     monkeypatch.setattr(type(as_gpu()), "check_memory", refuse)
     assert_same(filtered(given, LOW), wanted)
