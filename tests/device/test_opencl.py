@@ -69,11 +69,11 @@ SMALL_IMAGES = """
 import hashlib, numpy as np, fftfilter
 from fftfilter.device.opencl import devices
 found, rng = hashlib.sha256(), np.random.default_rng(5)
-for dtype in ("u1", "u2", "f4"):
-    for shape in ((64, 64), (1, 7), (128, 128), (2, 60, 90), (129, 131)):
-        image = (rng.random(shape) * 250).astype(dtype)
-        for options in ({}, {"edges": "wrap", "output": "magnitude"}, {"output": "signed", "scale": "auto"}):
-            found.update(fftfilter.highpass(image, 5, shape="gaussian", **options).tobytes())
+for shape in ((64, 64), (1, 7), (128, 128), (2, 60, 90), (129, 131)):
+    image = (rng.random(shape) * 250).astype("u1")
+    for options in ({}, {"edges": "wrap", "output": "magnitude"}):
+        found.update(fftfilter.highpass(image, 5, shape="gaussian", **options).tobytes())
+found.update(fftfilter.highpass(image.astype("f4"), 5, output="signed", scale="auto").tobytes())
 print(found.hexdigest(), *((each.name[:6], each.in_caller and each.in_caller.name[:6]) for each in devices()))
 """
 
