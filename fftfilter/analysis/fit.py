@@ -247,7 +247,7 @@ class _Picture:
                 at = (np.sin(turn) / wave.period, np.cos(turn) / wave.period)
                 if any(np.abs(np.subtract(each, at) * self.planes.shape[:0:-1]).max() < 2 for each in self.notched):
                     continue
-                if wave.is_faint and f and not is_known:
+                if wave.is_faint and not is_known:
                     self.doubts[angle] = "faint"
                     continue
                 found = Lines(wave.profile[None], wave.is_gain, 0)

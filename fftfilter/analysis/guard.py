@@ -18,7 +18,7 @@ from ..arrays import Floats
 from .found import Peak, bins_apart
 from .power import Spectrum
 
-LEAST, MOST = 0.065, 30.0
+OF_LINES, MOST = 0.065, 30.0
 OF_DEVIATION = 0.1
 # A fundamental is a wave's frequency by up to PARTS, has PERIODS in the picture, stands out so far, and has so much of
 # the wave's power.
@@ -46,7 +46,7 @@ def without_content(peaks: Sequence[Peak], mean: Spectrum) -> list[Peak]:
         is_known = any(np.abs((phi - each) * (mean.width, mean.height)).max() < 1 for each in found)
         if (
             not is_known
-            and LEAST < _harmonic_ratio(peak, phi, mean) < MOST
+            and OF_LINES < _harmonic_ratio(peak, phi, mean) < MOST
             and _amplitude(peak, phi, mean) > OF_DEVIATION
         ):
             found.append(phi)
@@ -95,7 +95,7 @@ def _amplitude(peak: Peak, phi: Floats, mean: Spectrum) -> float:
 # The most that a step may have to do with the three behind it: with those of edges, which are blurred, or of thin lines
 # more. The most of half a step's height, as a part of the deviation of the picture, which a layout is much of; and how
 # many times as much rows with a step may differ along their length from those around, or these from them.
-SHARP, SMALL, AS_MUCH, AROUND = 0.1, 0.35, 1.5, 4
+RELATED, SMALL, AS_MUCH, AROUND = 0.1, 0.35, 1.5, 4
 
 
 def is_laid_over(some: Floats, steps: Floats) -> bool:
@@ -105,7 +105,7 @@ def is_laid_over(some: Floats, steps: Floats) -> bool:
     and the fields of a table, are where it does not.
     """
     is_step, power = steps != 0, float(steps @ steps)
-    if any(abs(float(steps[k:] @ steps[:-k])) > SHARP * power for k in (1, 2, 3)):
+    if any(abs(float(steps[k:] @ steps[:-k])) > RELATED * power for k in (1, 2, 3)):
         return False
     differences = np.diff(some, axis=0)
     sizes = np.nanmean(np.abs(differences - np.nanmedian(differences, axis=1, keepdims=True)), axis=1)

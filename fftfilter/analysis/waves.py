@@ -16,9 +16,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arrays import Array, Floats
-from . import guard
 from .bands import DARK, REPEATED, means_of_groups, medians_of, related, steps_of_groups, steps_of_lines, unmoved
-from .guard import LEAST
+from .guard import OF_LINES, RELATED
 from .power import window
 from .search import between
 from .surroundings import MEDIAN_OF_NOISE, Power, around, at
@@ -41,11 +40,11 @@ MOST, MULTIPLES, OF_CONTENT, PARTS = 4, range(2, 9), 4, (3, 2)
 SMALL, THICK, EVEN, AWAY = 0.25, 1.0, 2.5, np.r_[-6:-2, 3:7]
 # In four of five groups, a wave has at least this part of its amplitude; without a window, which hides the borders, it
 # differs by at most so much of that. Without the wave, at most this part of its power is left so many bins around it:
-# of slopes, and of waves that vary, more.
-EVERYWHERE, FADES, LEFT, REACH = 0.35, 0.4, 0.16, 3.5
+# of slopes, and of waves that vary, more. A faint one, if there is no other, may be so many times as far off.
+EVERYWHERE, FADES, LEFT, REACH, DOUBT = 0.35, 0.4, 0.16, 3.5, 2.0
 # Periods are multiples of each other up to this part. At so many cycles across the columns or more, the power of a
 # wave's amplitude has a peak of this part of that of its mean, and of so many times the others, if it is of dots.
-ALIKE, COARSE, ALTERNATES, SHARP = 0.03, 6, 0.1, 25.0
+ALIKE, COARSE, OF_MEAN, OF_OTHERS = 0.03, 6, 0.1, 25.0
 # Steps of a group that are so many times its usual one are those of an object. Those of thick bands are so many times
 # the largest of their wave.
 OBJECT, LARGER = 4.0, 2.0
@@ -75,7 +74,7 @@ def waves_along(some: Floats, at: float = 0.0) -> tuple[list[Wave], list[float]]
     """Return the waves along rows, the strongest first, and the periods of those that look like content.
 
     ``some`` are samples ``(rows, places)``, NaN where there are none. With a frequency in cycles a row, only a wave
-    ``at`` this one is looked for, and may be faint.
+    ``at`` this one is looked for. It may be faint; without, a faint wave is there if no other one is.
     """
     rows, height = np.flatnonzero(np.isfinite(some).mean(axis=1) >= OF_PLACES), len(some)
     if len(rows) < LEAST_ROWS:
@@ -98,10 +97,13 @@ def waves_along(some: Floats, at: float = 0.0) -> tuple[list[Wave], list[float]]
     for least in (FAINT,) if at else (STANDS_OUT, *(FURTHER,) * (MOST - 1)):
         candidates = [_Candidate(*each, at) for each in zip(steps, most, strict=True)]
         in_order = sorted(candidates, key=lambda each: -each.stands_out)
-        wave = next((each for each in in_order if each.stands_out > least and each.is_wave), None)
+        wave = next((each for each in in_order if each.stands_out > least and each.is_wave()), None)
+        is_doubted = wave is None and not (at or found or content)
+        if is_doubted:
+            wave = next((each for each in in_order if each.stands_out > FAINT and each.is_wave(DOUBT)), None)
         if wave is None:
             break
-        is_content = wave.harmonics > LEAST
+        is_content = wave.harmonics > OF_LINES
         is_gain = len(steps) > 1 and _is_gain(steps[0], levels, wave.f)
         if abs(candidates[is_gain].f - wave.f) < 1 / len(some):  # the same, as its own model has it
             wave = candidates[is_gain]
@@ -114,7 +116,7 @@ def waves_along(some: Floats, at: float = 0.0) -> tuple[list[Wave], list[float]]
         if is_content or not _moves_all(pictures[is_gain], own[first:last], wave.f):
             content.append(1 / wave.f)
         else:
-            found.append(Wave(own, is_gain, 1 / wave.f, wave.is_faint))
+            found.append(Wave(own, is_gain, 1 / wave.f, is_doubted or (at > 0 and wave.is_faint)))
     return found, content
 
 
@@ -129,7 +131,7 @@ def _moves_all(some: Floats, profile: Floats, f: float) -> bool:
 def _has_edges(steps: Floats, f: float) -> bool:
     """Whether sharp steps repeat at a frequency: those of thick bands, which are taken out with their edges."""
     found, shift = steps_of_lines(steps), round(1 / f)
-    if found is None or abs(related(found)[0]) > guard.SHARP:
+    if found is None or abs(related(found)[0]) > RELATED:
         return False
     of_wave = abs(_middle(_amplitudes(steps, f)))  # whose own steps are no larger
     if np.square(found).sum() < np.count_nonzero(found) * (LARGER * of_wave) ** 2:
@@ -150,7 +152,7 @@ def _alternates(some: Floats, f: float) -> bool:
     power = np.abs(np.fft.fft(amplitudes * window(len(amplitudes)))) ** 2
     k = COARSE + int(power[COARSE : 1 - COARSE].argmax())
     around = np.median(power[(k + AROUND) % len(power)])
-    return bool(power[k] > max(ALTERNATES * power[0], SHARP * around))
+    return bool(power[k] > max(OF_MEAN * power[0], OF_OTHERS * around))
 
 
 class _Candidate:
@@ -187,22 +189,21 @@ class _Candidate:
         around = np.median(self._power[at[(at >= FINE // 2) & (at < len(self._power))]]) / MEDIAN_OF_NOISE
         return float(self._power[k] / max(around, np.finfo(float).tiny))
 
-    @property
-    def is_wave(self) -> bool:
-        """Whether it is the same in both halves, and everywhere in the picture."""
+    def is_wave(self, doubt: float = 1.0) -> bool:
+        """Whether it is the same in both halves, and everywhere in the picture; by limits so many times as wide."""
         k, n = self._k, len(self._mean)
-        if not self.is_inside or self._apart[k] > DIFFERS * self._power[k]:
+        if not self.is_inside or self._apart[k] > doubt * DIFFERS * self._power[k]:
             return False
         whole = _amplitudes(self._steps, self.f)
         mean = _middle(whole)
         turned, weights = 2 * np.pi * self.f * np.arange(n), window(n).astype(np.float64)
         least = float(np.quantile((whole * mean.conjugate()).real, 0.2))
-        if least <= EVERYWHERE * abs(mean) ** 2 or self._fades > FADES:
+        if doubt * least <= EVERYWHERE * abs(mean) ** 2 or self._fades > doubt * FADES:
             return False
         waves = np.stack([np.cos(turned), np.sin(turned), np.ones(n)], axis=1) * weights[:, None]
         rest = self._mean * weights - waves @ np.linalg.lstsq(waves, self._mean * weights)[0]
         left = np.abs(np.fft.rfft(rest, FINE * n)[max(0, k - round(REACH * FINE)) : k + round(REACH * FINE) + 1]) ** 2
-        return bool(left.max() < LEFT * self._power[k])
+        return bool(left.max() < doubt * LEFT * self._power[k])
 
     @property
     def _fades(self) -> float:

@@ -59,7 +59,8 @@ def test_thick_soft_bands_are_one_wave_with_its_harmonics(scene):
 def test_a_hill_of_light_is_no_wave(rng):
     y = np.arange(500)[:, None] + np.zeros(300)
     for hill in (np.exp(-(((y - 200) / 60) ** 2)), np.sin(3 * np.pi * (y / 500) ** 2) * y / 500):
-        assert waves_along(np.rint(60 + 150 * hill + rng.normal(0, 1, y.shape))) == ([], [])
+        found, content = waves_along(np.rint(60 + 150 * hill + rng.normal(0, 1, y.shape)))
+        assert (content, all(wave.is_faint for wave in found)) == ([], True)
 
 
 @pytest.mark.parametrize(("factor", "offset"), [(1e-6, 0.0), (1e3, 5e4), (50.0, -9000.0)])
@@ -125,6 +126,16 @@ def test_limits_are_for_the_waves_of_the_spectrum(scene):
 def test_waves_alone_have_no_angle():
     with pytest.raises(fftfilter.ParameterError, match="waves are found at all angles: give the angle auto"):
         fftfilter.transfer.stripes(0, waves=True)
+
+
+@pytest.mark.parametrize(("angle", "turned"), [(0, np.asarray), (90, np.transpose)])
+def test_faint_hum_is_named_and_taken_out_at_its_angle(scene, angle, turned):
+    truth = turned(scene)
+    faulty = truth + turned(hum(42, 3) + 0 * scene)
+    with fftfilter.Filter(fftfilter.transfer.Transfer(()), auto=True) as f:
+        np.testing.assert_array_equal(f(faulty), faulty)
+        assert f.notes()[0].endswith(f" are faint, and stay: try stripes --angle {angle}")
+    assert rms(fftfilter.stripes(faulty, angle) - truth) < 0.6 * rms(faulty - truth)
 
 
 @pytest.mark.parametrize(("period", "angle"), [(24, 33), (40, 100), (36, 168)])
