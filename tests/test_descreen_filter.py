@@ -38,6 +38,7 @@ def printed(clean, period=5.0, angle=45.0, noise=2.0, bent=0.0):
 
 
 PRINT = printed(CLEAN)
+AT_RANDOM = np.where(np.random.default_rng(1).random(SIZE) < CLEAN / 255, 220, 35)
 ROSETTES = np.stack([printed(CLEAN, angle=angle) for angle in (15, 75, 45)], axis=-1)
 
 
@@ -82,7 +83,8 @@ def test_a_part_is_descreened_as_by_the_command_and_clipped_samples_are_counted_
     [
         (CLEAN + 20 * np.sin(X * 1.1), "try notch --auto for waves that do not cross"),
         (CLEAN + 0.004 * (PRINT.astype(float) - CLEAN), "try --strength 10 for a faint one"),
-        (CLEAN, "if it has dots at random, try lowpass --output keep"),
+        (CLEAN, "try notch --auto for hum, stripes --auto for lines"),
+        (AT_RANDOM, "dots at random, try lowpass --shape gaussian --radius 8px --output keep; wiener for noise"),
         (CLEAN[:20], "160 x 20 pixels are too few to look for periodic structures"),
     ],
 )
@@ -90,7 +92,9 @@ def test_without_a_screen_there_is_something_to_try(picture, line):
     noisy = picture + np.random.default_rng(2).normal(0, 2, picture.shape)
     with DescreenFilter(H.descreen()) as f:
         f(noisy.round().astype(np.uint8))
-        assert f.notes() == [f"{NOTHING}; {line}"]
+        (note,) = f.notes()
+    assert note.startswith(f"{NOTHING}; ")
+    assert note.endswith(line)
 
 
 @pytest.mark.parametrize("bent", [1.5, 2.5])

@@ -45,6 +45,8 @@ SIDES, BENT = 4, 2.5
 # all directions: another notch of a part of the width is put there, up to MOST for a wave. That is done to the
 # brightness, for waves whose period is that of the screen up to a factor.
 SPOT, TIMES, PART, MOST, OWN = 5, 5.5, 0.5, 4, 1.25
+# Dots at random, and noise, leave this part of the power at periods of fewer pixels along an axis.
+COARSE, GRAINY = 8, 0.2
 # There are dots where the screens' waves have BARE to DOTS times the power of waves between them, or more, in cells of
 # CELL periods, of which MOST_TIMES at most count; power counts from FAINT of that of strong dots up. What has none is
 # kept apart if it is LEAST of the picture, and the power of dots is CERTAIN times that of waves between them.
@@ -134,7 +136,11 @@ def _next(peaks: list[Peak], mean: Spectrum) -> str:
         return "try notch --auto for waves that do not cross"
     if screens(waves_of(mean, WEAKEST), mean):
         return f"try --strength {WEAKEST:g} for a faint one"
-    return "if it has dots at random, try lowpass --output keep"
+    power = mean.power[0]
+    down, across = (n // COARSE for n in (mean.height, mean.width))
+    if float(power[:down, :across].sum() + power[-down:, :across].sum()) >= (1 - GRAINY) * float(power.sum()):
+        return "try notch --auto for hum, stripes --auto for lines"
+    return "if it has dots at random, try lowpass --shape gaussian --radius 8px --output keep; wiener for noise"
 
 
 def _dots(planes: Array, found: list[Peak]) -> Dots | None:

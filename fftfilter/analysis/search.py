@@ -257,10 +257,9 @@ class AutoNotches(NamedTuple):
 
     def nothing(self, left: Left, option: str = "--strength ") -> str:
         """Return the message for a picture without peaks, with what to try next."""
-        said = (
-            f"{nothing_of(self.strength)}: no wave is removed: try stripes for lines, descreen for the dots of a print"
-        )
-        return f"{said}, {option}{left.strength} for a weak wave of {left.weak.period_px:.2f} px" if left.weak else said
+        weak = f"{option}{left.strength} for a weak wave of {left.weak.period_px:.2f} px, " if left.weak else ""
+        others = "stripes --auto for lines, descreen for the dots of a print"
+        return f"{nothing_of(self.strength)}: no wave is removed: try {weak}{others}"
 
     def left(self, left: Left, insist: str = "--insist") -> str:
         """Return the message for waves that look like content, and stay unless ``insist``."""

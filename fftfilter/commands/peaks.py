@@ -75,7 +75,7 @@ def peaks(
              fftfilter peaks --json --strength 25 scans/
     """
     from ..analysis.search import SMALLEST, nothing_of, peaks_of, too_few
-    from ..transfer.fitted import USUAL_STRENGTH, checked_strength
+    from ..transfer.fitted import USUAL_STRENGTH, WEAKEST, checked_strength
     from ..transfer.units import parse_pixel_size
 
     wanted = USUAL_STRENGTH if strength is None else strength
@@ -105,7 +105,8 @@ def peaks(
             click.echo(f"fftfilter notch {auto} {shlex.quote(name)} OUT  # each from its own channels only")
     else:
         searched_in = name if len(sources) == 1 else f"{mean.pictures} picture{'s' if mean.pictures > 1 else ''}"
-        click.echo(f"{searched_in}: {nothing_of(wanted)}")
+        weaker = f": try --strength {WEAKEST:g} for weaker ones" * (wanted > WEAKEST)
+        click.echo(f"{searched_in}: {nothing_of(wanted)}{weaker}")
     return 0 if is_whole else 1
 
 

@@ -272,13 +272,15 @@ def no_stripes(asked: Stripes, doubts: Mapping[float, Doubt]) -> str:
         reason = "lines there are blurred as edges are" if doubts else "to take out what lies along them all the same"
         return f"{NO_STRIPES} at {angle:.4g} degrees: {reason}{';' if doubts else ','} try --width 0.003cyc"
     if not doubts:
-        return "" if asked.waves else f"{NO_STRIPES}: if there are faint ones, try --angle 0 for rows, 90 for columns"
+        faint = "if there are faint ones, try --angle 0 for rows, 90 for columns"
+        return "" if asked.waves else f"{NO_STRIPES}: {faint}, notch --auto for moire"
     by_reason = {why: at for why in DOUBTS if (at := sorted(each for each in doubts if doubts[each] == why))}
     said = ", ".join(DOUBTS[why].format(" and ".join(f"{each:.4g}" for each in at)) for why, at in by_reason.items())
     first = f"{next(iter(by_reason.values()))[0]:.4g}"
     if asked.waves:
         return f"{said}, and stay: try stripes --angle {first}"
-    return f"{NO_STRIPES}: {said}, and stay; try --angle {first}"
+    other = "" if "faint" in by_reason else " if they are a fault, notch --auto for moire"
+    return f"{NO_STRIPES}: {said}, and stay; try --angle {first}{other}"
 
 
 def _along(angle: float) -> tuple[float, float]:

@@ -106,9 +106,9 @@ def test_what_is_too_weak_is_named_with_the_strength_that_takes_it(camera):
     peaks, left = auto.peaks(found)
     assert peaks == []
     line = auto.nothing(left)
-    assert line.endswith(f"a print, --strength {left.strength} for a weak wave of {left.weak.period_px:.2f} px")
+    assert f" try --strength {left.strength} for a weak wave of {left.weak.period_px:.2f} px, " in line
     assert AutoNotches(float(left.strength)).peaks(found)[0][0].period_px == left.weak.period_px
-    assert AutoNotches(18.0).nothing(Left()).endswith("try stripes for lines, descreen for the dots of a print")
+    assert AutoNotches(18.0).nothing(Left()).endswith("try stripes --auto for lines, descreen for the dots of a print")
 
 
 @pytest.mark.parametrize(

@@ -145,15 +145,16 @@ def test_bands_are_told_by_width_angle_and_amount(bands, words):
 
 def test_where_there_are_no_stripes_it_is_said_what_to_try():
     assert no_stripes(Stripes("auto"), {}) == (
-        "no stripes are found: if there are faint ones, try --angle 0 for rows, 90 for columns"
+        "no stripes are found: if there are faint ones, try --angle 0 for rows, 90 for columns, notch --auto for moire"
     )
     assert no_stripes(Stripes("auto"), {90.0: "content", 12.345: "content"}) == (
         "no stripes are found: lines at 12.35 and 90 degrees look like a part of the picture, such as edges, and stay; "
-        "try --angle 12.35"
+        "try --angle 12.35 if they are a fault, notch --auto for moire"
     )
     assert no_stripes(Stripes("auto"), {90.0: "content", 0.0: "wide"}) == (
         "no stripes are found: bands at 0 degrees are too wide, with too few steps to tell them from edges, lines at "
-        "90 degrees look like a part of the picture, such as edges, and stay; try --angle 0"
+        "90 degrees look like a part of the picture, such as edges, and stay; try --angle 0 if they are a fault, notch "
+        "--auto for moire"
     )
     assert no_stripes(Stripes(0.0), {}) == (
         "no stripes are found at 0 degrees: to take out what lies along them all the same, try --width 0.003cyc"

@@ -170,7 +170,7 @@ export function saveOf(store, { facts, commands, begin, again, reload }) {
     // The options of the command are the fields of the page.
     const note = got.words.note?.replace(/channel (\d+)/g, (_, i) => channelName(i, facts())).replaceAll("--", "");
     if (same) {
-      const [label, goal, settings] = nextOf(asked.settings, got.peaks?.value?.peaks) ?? [];
+      const [label, goal, settings] = nextOf(asked.settings, got.peaks?.value?.peaks, got.words.note) ?? [];
       return [
         "",
         `Nothing is removed: ${note ?? "the picture stays as it is"}`,

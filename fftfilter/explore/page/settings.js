@@ -172,8 +172,10 @@ export function requestOf({ number, asked }, commands, { version }) {
 }
 
 /** Return what to try if a search has found nothing: words, a goal and its settings. @returns {[string, string, any] | null} */
-export function nextOf(/** @type {any} */ { command, auto, strength = 18, ...more }, peaks) {
+export function nextOf(/** @type {any} */ { command, auto, strength = 18, ...more }, peaks, note = "") {
   if (more.keep?.length) return null; // what was found stays
+  const [, angle] = /are faint.* --angle (\S+)/.exec(note) ?? [];
+  if (angle) return [`Take waves at ${angle}°`, "stripes", { command: "stripes", angle, edges: "mirror" }];
   if (command === "descreen" && peaks?.length) return ["Take out single waves", "dots", WAYS_OF_DOTS.waves];
   if ((command === "descreen" || auto) && strength > 10) return ["Look for weaker ones", "dots", { command, auto, ...more, strength: 10 }];
   if (command === "stripes") return ["Look for patterns", "dots", WAYS_OF_DOTS.waves];
