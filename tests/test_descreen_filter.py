@@ -217,6 +217,14 @@ def test_colors_have_a_screen_each():
     assert int(said[1]) > 6
 
 
+@pytest.mark.parametrize(("period", "angle", "words"), [(2.6, 43, ", 1 ink at 47 degrees"), (2.92, 43, "")])
+def test_combinations_of_waves_are_no_inks(period, angle, words):
+    """Harder dots than a scan has: sampling folds their multiples back to about the screen's period."""
+    with DescreenFilter(H.descreen()) as f:
+        f(printed(CLEAN, period, angle))
+        assert f.notes()[0].startswith(f"screen of {period:.2f} px{words}: ")
+
+
 def test_what_has_no_detail_is_smoothed_more_than_a_usual_print():
     rings = Rings.of(*SIZE)
     f = np.append(0, 2**rings.octaves)[rings.of_bins]

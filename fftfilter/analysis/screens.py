@@ -36,8 +36,10 @@ OPPONENT /= np.linalg.norm(OPPONENT, axis=1, keepdims=True)
 WIDER = 1.3
 # Waves of lower frequencies, as parts of the screen's, are no moire of it, and stay.
 LOWEST = 0.2
-# Degrees between the waves of one ink, which bent paper or noise draws apart; inks are 15 or 30 degrees apart.
-ONE_INK = 6.0
+# Degrees between the waves of one ink, which bent paper or noise draws apart; inks are 15 or 30 degrees apart. Their
+# periods are one up to ONE_PERIOD, and their amplitudes OF_INK of the strongest or more: not those of combinations of
+# waves, and of multiples that sampling folds back.
+ONE_INK, ONE_PERIOD, OF_INK = 6.0, 0.01, 0.22
 # Parts along each side of a picture that are searched if it seems to be no print, half of which have to be prints; a
 # screen's two waves are BENT times as far apart there.
 SIDES, BENT = 4, 2.5
@@ -126,7 +128,7 @@ def screens_of(planes: Array, wanted: Descreen) -> Screens:
         curve = curve_of_screen(rings, power, passed, 1 / found[0].period_px, wanted.keep_detail / 100, is_color=i > 0)
         transfer *= Transfer((replace(curve, channels=(i,) if len(planes) > 1 else None),))
         del power  # before the next one is made
-    screen = f"screen of {found[0].period_px:.2f} px, {_inks(found)}{bent}"
+    screen = f"screen of {found[0].period_px:.2f} px{_inks(found)}{bent}"
     return Screens(transfer, f"{screen}: {len(removed)} waves are removed{beside}", dots)
 
 
@@ -200,13 +202,17 @@ def _at_pixels(cells: Array, shape: tuple[int, int]) -> Array:
 
 
 def _inks(found: list[Peak]) -> str:
-    """Return how many inks there are, and their angles: the same of one ink differ by up to ``ONE_INK`` degrees."""
+    """Return how many inks there are, and their angles; nothing if their waves cannot be told from combinations."""
     angles: list[float] = []
     for peak in found:
-        if all(abs((peak.angle_deg - each + 45) % 90 - 45) > ONE_INK for each in angles):
+        is_known = any(abs((peak.angle_deg - each + 45) % 90 - 45) <= ONE_INK for each in angles)
+        is_alike = abs(peak.period_px / found[0].period_px - 1) < ONE_PERIOD
+        if is_alike != (peak.amplitude > OF_INK * found[0].amplitude) and not is_known:
+            return ""
+        if is_alike and not is_known:
             angles.append(peak.angle_deg % 90)
     at = " and ".join(", ".join(f"{each:.0f}" for each in sorted(angles)).rsplit(", ", 1))
-    return f"{len(angles)} ink{'s' * (len(angles) > 1)} at {at} degrees"
+    return f", {len(angles)} ink{'s' * (len(angles) > 1)} at {at} degrees"
 
 
 def _of_parts(of_whole: list[Peak], planes: Array, strength: float) -> tuple[list[Peak], list[Peak]]:
