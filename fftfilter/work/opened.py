@@ -239,7 +239,9 @@ class Opened:
         if self.recipe.channels == "chroma" and len(frame.picture.planes) == 1:
             of_picture.append("gray: there is no chroma to filter, and pixels stay as they are")
         if self.recipe.ratio and frame.holes is not None:
-            of_picture += cautions_on_dark(int(np.count_nonzero(frame.picture.planes <= 0)))
+            missing = self.recipe.missing.holes(frame.picture, self.name)
+            dark = frame.holes if missing is None else frame.holes & ~missing
+            of_picture += cautions_on_dark(int(np.count_nonzero(dark)))
         beyond = [] if self.recipe.axes else self.transfer.cautions(*frame.picture.planes.shape[1:])
         return [*beyond, *of_picture]
 

@@ -32,6 +32,19 @@ def test_the_command_keeps_levels_and_says_what_has_no_logarithm(run, tmp_path, 
     np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / "out.png")), wanted)
 
 
+def test_transparent_black_is_missing_and_not_dark(run, tmp_path, lit):
+    alpha = np.full(lit.shape, 255, np.uint8)
+    alpha[:, 30:] = 0  # more than half
+    bright = np.where(alpha == 0, 0, np.maximum(lit, 1)).astype(np.uint8)
+    wanted = Filter(H.highpass("40px", shape="gaussian"), ratio=True)(bright, missing=alpha == 0)
+    for source, said in ((bright, []), (np.where(alpha == 0, 0, lit), ["4 samples are 0 or less"])):
+        Image.fromarray(np.dstack([source, alpha]), "LA").save(tmp_path / "in.png")
+        code, _, errors = run("highpass", *OPTIONS, tmp_path / "in.png", tmp_path / "out.png")
+        assert (code, [line[11:].split(",")[0] for line in errors.splitlines()[1:]]) == (0, said)
+        if not said:
+            np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / "out.png"))[..., 0], wanted)
+
+
 @pytest.mark.parametrize("output", ["real", "removed"])
 def test_values_are_factors_and_verified(run, tmp_path, lit, output):
     out = tmp_path / "out.tif"
