@@ -18,11 +18,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from fftfilter import Filter
 from fftfilter import transfer as H  # noqa: N812  as in formulas
-from fftfilter.analysis.power import spectrum
-from fftfilter.analysis.search import AutoNotches, notches
 from fftfilter.descreen_filter import DescreenFilter
 from fftfilter.text import text_table
-from fftfilter.transfer.fitted import USUAL_STRENGTH
 
 from .by_others import restoration as others
 from .command import main
@@ -181,12 +178,8 @@ def of_waves(case: Case) -> dict[str, Repair]:
     """Return the methods for waves."""
 
     def ours(planes: Planes) -> Planes:
-        levels = planes.astype(np.uint8)
-        found = notches(AutoNotches(USUAL_STRENGTH).peaks(spectrum(levels, 255))[0], edges="mirror")
-        if not found.parts:
-            return planes
-        with Filter(found, output="keep", edges="mirror") as made:
-            return np.asarray(made(levels, channel_axis=0), np.float64)
+        with Filter(H.Transfer(()), output="keep", edges="mirror", auto=True) as made:
+            return np.asarray(made(planes.astype(np.uint8), channel_axis=0), np.float64)
 
     repairs = {name: by_planes(method) for name, method in others.of_waves().items()}
     return {OURS: ours, BLUR: lambda faulty: others.best_blur(faulty, case.truth), **repairs}
