@@ -37,18 +37,13 @@ def without_content(peaks: Sequence[Peak], mean: Spectrum) -> list[Peak]:
     everything = [one for group in peaks for one in group.all()]
     if screens(everything, mean):  # a print, whose waves go with their harmonics
         return list(peaks)
-    found: list[Floats] = []
-    for one, other in right_angles(everything, LEAST_OF_PATTERNS):
-        if is_drawn(one, other, mean):
-            found += [one.place, other.place]
+    drawn = (pair for pair in right_angles(everything, LEAST_OF_PATTERNS) if is_drawn(*pair, mean))
+    found: list[Floats] = [each.place for pair in drawn for each in pair]
     for peak in everything:
         phi = _fundamental(peak, mean)
         is_known = any(np.abs((phi - each) * (mean.width, mean.height)).max() < 1 for each in found)
-        if (
-            not is_known
-            and OF_LINES < _harmonic_ratio(peak, phi, mean) < MOST
-            and _amplitude(peak, phi, mean) > OF_DEVIATION
-        ):
+        has_harmonics = OF_LINES < _harmonic_ratio(peak, phi, mean) < MOST
+        if has_harmonics and not is_known and _amplitude(peak, phi, mean) > OF_DEVIATION:
             found.append(phi)
     if not found:
         return list(peaks)

@@ -114,16 +114,8 @@ def waves_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
         found += sharp + [each for each in broad if not _surrounds(each, sharp, mean)]
     alone = [peak for peak in without_doubles(found, mean) if peak.amplitude >= FAINTEST * mean.step]
     places, searched, white = _places(alone), len(mean.power), mean.white
-    return [
-        replace(
-            each,
-            channels=_with(each, alone, places, mean),
-            searched=searched,
-            amplitude=each.amplitude * white,
-            white=white,
-        )
-        for each in alone
-    ]
+    known = (replace(each, channels=_with(each, alone, places, mean), searched=searched) for each in alone)
+    return [replace(each, amplitude=each.amplitude * white, white=white) for each in known]
 
 
 def nothing_of(strength: float) -> str:
@@ -284,11 +276,9 @@ class AutoNotches(NamedTuple):
             and peak.amplitude <= (self.largest or math.inf)
         ]
         kept = found if self.insists else without_content(found, spectrum)
-        weak: list[Peak] = []
-        if not found and self.waves.parts and (least := max(self.strength - WEAKER, WEAKEST)) < self.strength:
-            weak = without_content(peaks_of(spectrum, least), spectrum)
-        left = Left(len(found) - len(kept))
-        if weak:
+        left, least = Left(len(found) - len(kept)), max(self.strength - WEAKER, WEAKEST)
+        is_alone = not found and self.waves.parts and least < self.strength
+        if weak := without_content(peaks_of(spectrum, least), spectrum) if is_alone else []:
             most = max(weak, key=lambda each: each.strength_db)
             is_of_few = np.hypot(most.fx * spectrum.width, most.fy * spectrum.height) < MANY
             finds = most.strength_db - BETWEEN - OF_FEW * is_of_few

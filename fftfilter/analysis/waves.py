@@ -109,8 +109,7 @@ def waves_along(some: Floats, at: float = 0.0) -> tuple[list[Wave], list[float]]
             wave = candidates[is_gain]
         is_content = (is_content and (at > 0 or not wave.is_laid_over)) or _has_edges(steps[is_gain], wave.f)
         is_content |= _alternates(some, wave.f) or any(_related(1 / wave.f, each) for each in content)
-        multiples = wave.multiples
-        profiles = [np.asarray(sum(_wave(each, f, first, height) for f in multiples)) for each in steps]
+        profiles = [np.asarray(sum(_wave(each, f, first, height) for f in wave.multiples)) for each in steps]
         steps = [each - np.diff(own[first:last])[:, None] for each, own in zip(steps, profiles, strict=True)]
         own = profiles[is_gain]
         if is_content or not _moves_all(pictures[is_gain], own[first:last], wave.f):
@@ -227,9 +226,8 @@ class _Candidate:
     @property
     def harmonics(self) -> float:
         """The power of its multiples as a part of its own; lines and edges that repeat have much."""
-        some = [f for f in self.multiples if f < (OF_CONTENT + 0.5) * self.f]
-        powers = [(self._amplitude(f) / self._amplitude(self.f)) ** 2 for f in some[1:]]
-        return sum(powers)
+        some = [f for f in self.multiples[1:] if f < (OF_CONTENT + 0.5) * self.f]
+        return sum((self._amplitude(f) / self._amplitude(self.f)) ** 2 for f in some)
 
     @property
     def is_laid_over(self) -> bool:

@@ -105,8 +105,7 @@ def peaks(
             click.echo(f"fftfilter notch {auto} {shlex.quote(name)} OUT  # each from its own channels only")
     else:
         searched_in = name if len(sources) == 1 else f"{mean.pictures} picture{'s' if mean.pictures > 1 else ''}"
-        weaker = f": try --strength {WEAKEST:g} for weaker ones" * (wanted > WEAKEST)
-        click.echo(f"{searched_in}: {nothing_of(wanted)}{weaker}")
+        click.echo(f"{searched_in}: {nothing_of(wanted)}" + ": try --strength 10 for weaker ones" * (wanted > WEAKEST))
     return 0 if is_whole else 1
 
 
