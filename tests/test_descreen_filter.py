@@ -208,6 +208,16 @@ def test_each_band_of_detail_is_smoothed_by_its_power_in_a_place(channels, depth
     assert np.abs(wanted - planes).max() > 0.05
 
 
+@pytest.mark.parametrize("period", [8, 13])
+def test_coarse_sharp_dots_of_a_smooth_picture_are_no_drawn_pattern(camera, period):
+    clean = 90 + camera[100:356, 100:420] / 6
+    y, x = (np.mgrid[:768, :960] + 0.5) / 3
+    u, v = np.cos(0.7) / period, np.sin(0.7) / period
+    spot = (np.cos(2 * np.pi * (u * x + v * y)) + np.cos(2 * np.pi * (u * y - v * x))) / 2
+    dots = 255 * (spot > 1 - clean.repeat(3, 0).repeat(3, 1) / 127.5).reshape(256, 3, 320, 3).mean((1, 3))
+    assert off(fftfilter.descreen(dots.astype(np.uint8)), clean) < off(dots, clean) / 15
+
+
 def test_colors_have_a_screen_each():
     with DescreenFilter(H.descreen()) as f:
         made = f(ROSETTES, channel_axis=-1)

@@ -121,7 +121,9 @@ ALIKE, TURNED, INKS = 0.1, 3.0, 0.2
 # The strongest waves, which are tried in pairs; the least amplitude of the first screen's, as a part of the largest.
 TRIED, STRONGEST = 40, 0.95
 # Multiples of the two waves whose power, as a part of the first one's, tells drawn patterns from dots: these have at
-# most 0.05, 0.12 and 0.003.
+# most 0.05, 0.12 and 0.003. Coarse dots of a smooth picture have more of the latter two, but vary in size: the wave
+# stands out less than PURE times; sums and multiples VARIED times less in all. Drawn ones do as it does, or have none.
+PURE, VARIED = 10**5.3, 10**2.4
 DRAWN = (
     (((2, 0), (3, 0), (4, 0)), 0.1),
     (((2, 1), (1, 2), (2, -1), (1, -2)), 0.18),
@@ -165,5 +167,10 @@ def is_drawn(one: Peak, other: Peak, mean: Spectrum) -> bool:
     def power(of_one: int, of_other: int) -> float:
         return _power(of_one * one.place + of_other * other.place, one, mean)
 
-    own = power(1, 0)
-    return any(sum(power(*each) for each in multiples) > part * own for multiples, part in DRAWN)
+    def times(*some: tuple[int, int]) -> float:
+        return max(mean.near(i * one.place + j * other.place, one.channels[0])[1] for i, j in some)
+
+    own, sums = times((1, 0)), times((1, 1), (1, -1))
+    varies = own < PURE and sums > COUNTS and own**2 > VARIED * sums * times((3, 0), (0, 3))
+    is_sharp, *others = (sum(power(*each) for each in some) > part * power(1, 0) for some, part in DRAWN)
+    return is_sharp or (any(others) and not varies)

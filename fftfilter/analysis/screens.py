@@ -114,8 +114,7 @@ def screens_of(planes: Array, wanted: Descreen) -> Screens:
         found, peaks, bent = *_of_parts(peaks, planes, wanted.strength), " on bent paper"
     if not found:
         return Screens(Transfer(()), f"{NOTHING}; {_next(of_whole, mean)}")
-    lowest = LOWEST / found[0].period_px
-    removed = [peak for peak in peaks if 1 / peak.period_px >= lowest]
+    removed = [peak for peak in peaks if found[0].period_px >= LOWEST * peak.period_px]
     once = _once(removed, mean)
     del mean  # as large as the picture
     notches = prod((peak.own_notch(mirrored=True) for peak in once), start=Transfer(()))

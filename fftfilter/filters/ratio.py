@@ -160,15 +160,10 @@ class OfStrips:
         return pixels(values, np.asarray(planes), np.ma.getmaskarray(logs), self._gray, self._mode)
 
 
-def _as_planes(array: Array) -> Array:
-    array = np.atleast_2d(array)
-    return array.reshape(-1, *array.shape[-2:])
-
-
 def _pixels(filter_: Filter, values: Array, planes: Array, holes: Holes, gray: Gray) -> tuple[Any, Found]:
     """Return values as pixels of a picture, blended into it if a region alone is filtered, and facts about them."""
     mode, region = filter_.description.mode, filter_.description.region
-    values, planes, holes = (_as_planes(each) for each in (values, planes, holes))
+    values, planes, holes = (each.reshape(-1, *np.atleast_2d(each).shape[-2:]) for each in (values, planes, holes))
     clipped = region.clipped(values, holes, gray) if region and not mode.is_values else None
     made = pixels(values, planes, holes, gray, mode)
     result = region.blended(planes, made.pixels, holes, None if mode.is_values else gray) if region else made.pixels
