@@ -60,6 +60,9 @@ ERRORS, PITCHES = 1.5, 10.0
 # Steps are lines if prediction gains from them, by so many standard errors. Another model has to leave at most this
 # part of what a simpler one leaves; gains, in both units together, this part of what offsets do.
 SURE, BETTER, OF_OFFSETS = 1.9, 0.95, 0.7
+# Where more rows than this part have a step, each other row has one, too: it counts if four groups of five are within so
+# many times the usual one.
+EVERYWHERE, KNOWN = 0.8, 1.5
 # The most that a step may have to do with the next, as edges are blurred over some rows; that of slanted lines; the
 # fewest steps that tell lines alone; the least height of a step, as a part of the usual one.
 BLURRED, SLANTED, FEWEST_STEPS, SMALL = 0.25, 0.6, 4, 0.1
@@ -409,10 +412,12 @@ def _profile(steps: Floats, found: Floats | None, least: int = 1, levels: Floats
     count = len(steps) + 1
     if found is None:
         return np.zeros(count), 0
-    where = np.flatnonzero(found)
     walks = _walks(found)
-    medians = medians_of(steps)
+    low, medians, high = _quantiles(steps, QUANTILE, 0.5, 1 - QUANTILE)
     own = medians - slopes(medians)
+    if not walks and np.count_nonzero(found) > EVERYWHERE * len(found):
+        found = np.where(high - low < KNOWN * np.median(np.abs(found[found != 0])), own, found)
+    where = np.flatnonzero(found)
     sums = np.concatenate([[0.0], np.cumsum(medians if walks else found - _beside(own, found))])
     transformed = cosines(sums[None])[0]
     power = np.square(transformed) * 2 / count

@@ -194,6 +194,16 @@ def test_gains_are_told_from_offsets_and_leave_dark_and_bright_columns_alike(rng
     assert off(made, truth) < 60
 
 
+def test_a_step_that_groups_show_alike_counts_where_each_row_has_one():
+    """Others leave an error in all rows behind them."""
+    truth, left = data.astronaut()[:320, :400] @ np.array([0.299, 0.587, 0.114]), []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        faulty = truth * (1 + rng.normal(0, 0.05, (320, 1))) + rng.normal(0, 1, truth.shape)
+        left.append(off(repaired(np.clip(np.rint(faulty), 0, 255).astype(np.uint8), 0)[0], truth) / off(faulty, truth))
+    assert np.mean(left) < 0.315, left
+
+
 def test_bright_objects_and_missing_pixels_have_no_part_in_the_lines(rng):
     sky = rng.normal(100.0, 2.0, (300, 400))
     y, x = np.mgrid[:300, :400]
