@@ -57,11 +57,11 @@ QUANTILE, AWAY = 0.2, 0.84
 WITHIN, OF_MEDIAN = 0.683, 1.2533
 # So many times the power of errors is no lines; what goes on for more rows, from step to step, is the picture's own.
 ERRORS, PITCHES = 1.5, 10.0
-# Steps are lines if prediction gains from them, by so many standard errors. Another model has to leave at most this
-# part of what a simpler one leaves; gains, in both units together, this part of what offsets do.
-SURE, BETTER, OF_OFFSETS = 1.9, 0.95, 0.7
-# Where more rows than this part have a step, each other row has one, too: it counts if four groups of five are within so
-# many times the usual one.
+# Steps are lines if prediction gains from them, by so many standard errors, and gains by so many. Another model has to
+# leave at most this part of what a simpler one leaves.
+SURE, AHEAD, BETTER = 1.9, 1.0, 0.95
+# Where more rows than this part have a step, each other row has one, too: it counts if four groups of five are within
+# so many times the usual one.
 EVERYWHERE, KNOWN = 0.8, 1.5
 # The most that a step may have to do with the next, as edges are blurred over some rows; that of slanted lines; the
 # fewest steps that tell lines alone; the least height of a step, as a part of the usual one.
@@ -74,8 +74,8 @@ EQUAL, UNEQUAL = 0.2, 0.6
 # The most of the pixels that steps leave where they are, by less than half of their height: in the mean of all rows,
 # and in their root mean square.
 UNMOVED, HALF = (0.07, 0.14), 0.5
-# The part of a picture's pixels that may be 0 or less where gains are looked for; the most that an offset darkens one.
-DARK, DARKEST = 0.05, 0.95
+# The part of a picture's pixels that may be 0 or less where gains are looked for.
+DARK = 0.05
 # Lines of a part are looked for in so many groups of columns, in sides of so many pixels or more, and in so many blocks
 # that agree best, at least so far. A group belongs to them if it gains this part of its steps; nine of ten others gain
 # at most that.
@@ -237,7 +237,7 @@ def _lines(
     if not best.kind:
         return None, doubt
     profiles, pitch = np.zeros((BESIDE.stop, len(some))), 0
-    if "steps" in best.kind:
+    if "steps" in best.kind and best.found is not None:
         profiles[0], pitch = _profile(
             best.steps,
             best.found,
@@ -253,24 +253,31 @@ def _lines(
 
 
 def _is_gain(some: Floats, model: _Model, of_logs: Floats) -> bool:
-    """Whether half of the groups predict the other half better as gains, in values and in their logarithm alike."""
-    steps, rows = model.steps, slice(None) if model.found is None else model.found != 0
-    above = np.where(some[:-1] > 0, some[:-1], np.nan)
-    level, inverse = (_by_group(each, steps.shape[1])[rows] for each in (above, 1 / above))
-    steps, of_logs, left = steps[rows], of_logs[rows], np.full(4, 0.01)  # rounding is no evidence
-    for first in (0, 1):
-        own, other = np.s_[:, first::2], np.s_[:, 1 - first :: 2]
-        offset, gain = (medians_of(each[own])[:, None] for each in (steps, of_logs))
-        for i, (wanted, said) in enumerate(
-            (
-                (steps[other], np.expm1(gain) * level[other]),
-                (of_logs[other], gain),
-                (steps[other], offset),
-                (of_logs[other], np.log1p(np.maximum(offset * inverse[other], -DARKEST))),
-            )
-        ):
-            left[i] += _size(wanted - said) / max(_size(wanted), np.finfo(float).tiny)
-    return bool(left[0] * left[1] < OF_OFFSETS * left[2] * left[3])
+    """Whether half of the groups predict the pixels of the other half better as gains."""
+    is_step = 1.0 if model.found is None else model.found != 0
+    groups = model.steps.shape[1]
+    parity = np.repeat(np.arange(groups) % 2, np.diff(_shares(some.shape[1], groups)))
+    offsets, gains = ([is_step * medians_of(each[:, first::2]) for first in (0, 1)] for each in (model.steps, of_logs))
+    return are_gains([some[:, parity != first] for first in (0, 1)], offsets, gains)
+
+
+def are_gains(pictures: list[Floats], offsets: list[Floats], gains: list[Floats], order: int = 2) -> bool:
+    """Whether gains explain the steps from row to row better than offsets, in values and in parts of them alike.
+
+    Each picture ``(rows, columns)`` comes with its steps as either, which are 0 where there are none. A step is
+    compared with the mean of both pixels, as a picture's own steps are up as often as down. With differences of an
+    ``order`` above 0, its slopes do not count: those of galaxies are gains, too.
+    """
+    ahead: tuple[list[Floats], list[Floats]] = [], []
+    for some, offset, gain in zip(pictures, offsets, gains, strict=True):
+        twice = np.where((some[1:] > 0) & (some[:-1] > 0), some[1:] + some[:-1], np.nan)
+        said = np.clip(offset[:, None] / twice, -1, 1), np.tanh(gain[:, None] / 2)
+        parts = np.diff(some, axis=0) / twice
+        for unit, rows in zip((twice, np.ones(1)), ahead, strict=True):
+            by_offset, by_gain = (np.abs(np.diff(unit * (parts - each), order, axis=0)) for each in said)
+            rows.append(np.nansum(by_offset - by_gain, axis=1))
+    each_row = np.stack([*map(np.concatenate, ahead)])
+    return bool((each_row.sum(axis=1) > AHEAD * np.linalg.norm(each_row, axis=1)).all())
 
 
 # Steps
@@ -335,13 +342,6 @@ def _leveled(steps: Floats, found: Floats | None) -> Floats:
     return leveled
 
 
-def means_of_groups(some: Floats) -> Floats:
-    """Return the mean of each row in each group of columns; 0 where there is none."""
-    is_valid, starts = np.isfinite(some), _shares(some.shape[1])[:-1]
-    sums = np.add.reduceat(np.where(is_valid, some, 0), starts, axis=1)
-    return np.asarray(sums / np.maximum(np.add.reduceat(is_valid, starts, axis=1, dtype=np.intp), 1))
-
-
 def _quantiles(values: Floats, *wanted: float) -> list[Floats]:
     """Return quantiles of each row; NaN are left out, and a row of nothing else has a 0."""
     ordered = np.sort(values, axis=1)  # NaN come last
@@ -403,15 +403,13 @@ def steps_of_lines(steps: Floats) -> Floats | None:
     return found if found.any() else None
 
 
-def _profile(steps: Floats, found: Floats | None, least: int = 1, levels: Floats | None = None) -> tuple[Floats, int]:
-    """Return what lines add to each row, without what drifts, and the rows from step to step; 0 for none.
+def _profile(steps: Floats, found: Floats, least: int = 1, levels: Floats | None = None) -> tuple[Floats, int]:
+    """Return what lines add to each row, without what drifts, and the rows from step to step.
 
     ``found`` are those of the steps ``(rows - 1, groups)`` that are of lines; ``levels`` are those of ``(rows,
     groups)``.
     """
     count = len(steps) + 1
-    if found is None:
-        return np.zeros(count), 0
     walks = _walks(found)
     low, medians, high = _quantiles(steps, QUANTILE, 0.5, 1 - QUANTILE)
     own = medians - slopes(medians)
@@ -541,7 +539,7 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
             gained.append(a - b)
             before, left = before + float(a.sum()), left + float(b.sum())
         if with_ridge:
-            profile, _ = _profile(own, found)
+            profile = np.zeros(len(some)) if found is None else _profile(own, found)[0]
             by_steps[:, 1 - first :: 2] = np.diff(profile)[:, None]
             half = np.concatenate([some[:, ends[i] : ends[i + 1]] for i in range(first, steps.shape[1], 2)], axis=1)
             low, centers = _low_rows(half), (np.arange(own.shape[1]) + 0.5) / own.shape[1]

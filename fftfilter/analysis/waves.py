@@ -2,7 +2,7 @@
 
 A picture's own power rises toward DC, where such waves are. Its steps from row to row, as the middle half of the
 columns of a group have them, hardly do: in their spectrum, under a Hann window, a wave stands out as a peak that is the
-same in all groups. No level or unit stands in this. A wave is a gain if it is larger where the picture is brighter.
+same in all groups. No level or unit stands in this. Whether it is a gain is decided as for lines.
 
 The angle of a slanted wave is that of a peak in the spectrum of the picture, which stands out little: the rows then are
 lines along this angle.
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arrays import Array, Floats
-from .bands import DARK, REPEATED, means_of_groups, medians_of, related, steps_of_groups, steps_of_lines, unmoved
+from .bands import DARK, REPEATED, are_gains, medians_of, related, steps_of_groups, steps_of_lines, unmoved
 from .guard import OF_LINES, RELATED
 from .power import window
 from .search import between
@@ -45,9 +45,8 @@ EVERYWHERE, FADES, LEFT, REACH, DOUBT = 0.35, 0.4, 0.16, 3.5, 2.0
 # Periods are multiples of each other up to this part. At so many cycles across the columns or more, the power of a
 # wave's amplitude has a peak of this part of that of its mean, and of so many times the others, if it is of dots.
 ALIKE, COARSE, OF_MEAN, OF_OTHERS = 0.03, 6, 0.1, 25.0
-# Steps of a group that are so many times its usual one are those of an object. Those of thick bands are so many times
-# the largest of their wave.
-OBJECT, LARGER = 4.0, 2.0
+# The steps of thick bands are so many times the largest of their wave.
+LARGER = 2.0
 # The longest period of lines of text, and the most of the pixels that do not move with a wave.
 LETTERS, UNMOVED = 60.0, 0.06
 AROUND = np.r_[-12:-2, 3:13]
@@ -86,7 +85,6 @@ def waves_along(some: Floats, at: float = 0.0) -> tuple[list[Wave], list[float]]
     pictures, steps = [some], [steps_of_groups(some)]
     if at and _Candidate(steps[0], at=at).stands_out < FAINT:
         return [], []
-    levels = means_of_groups(some)
     with np.errstate(invalid="ignore", divide="ignore"):
         if np.count_nonzero(some <= 0) <= DARK * some.size:
             pictures.append(np.log(np.where(some > 0, some, np.nan)))
@@ -104,7 +102,8 @@ def waves_along(some: Floats, at: float = 0.0) -> tuple[list[Wave], list[float]]
         if wave is None:
             break
         is_content = wave.harmonics > OF_LINES
-        is_gain = len(steps) > 1 and _is_gain(steps[0], levels, wave.f)
+        said = [[np.diff(_wave(each, wave.f, first, height)[first:last])] for each in steps]
+        is_gain = len(steps) > 1 and are_gains(pictures[:1], said[0], said[1], order=0)
         if abs(candidates[is_gain].f - wave.f) < 1 / len(some):  # the same, as its own model has it
             wave = candidates[is_gain]
         is_content = (is_content and (at > 0 or not wave.is_laid_over)) or _has_edges(steps[is_gain], wave.f)
@@ -255,20 +254,6 @@ def _amplitudes(steps: Floats, f: float) -> Array:
     total = np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
     given = weights * np.where(is_known, steps, 0)
     return np.asarray(2 * (waves @ given - (waves @ shares) * given.sum(axis=0) / total) / total)
-
-
-def _is_gain(steps: Floats, levels: Floats, f: float) -> bool:
-    """Whether a wave is larger where the picture is brighter, as a gain is, rather than the same everywhere."""
-    amplitude = _middle(_amplitudes(steps, f))
-    wave = (amplitude * np.exp(2j * np.pi * f * np.arange(len(steps)))).real[:, None]
-    is_missing = levels == 0  # of values above 0
-    levels = np.where(is_missing, levels[~is_missing].mean(), levels)
-    brighter = (levels[1:] + levels[:-1]) / 2 / levels.mean() - 1
-    usual = np.nanmedian(np.abs(steps), axis=0) + np.abs(wave).mean()
-    parts = [np.broadcast_to(wave, steps.shape), wave * brighter, np.clip(steps, -OBJECT * usual, OBJECT * usual)]
-    same, more, given = ((each / usual)[np.isfinite(steps)] for each in parts)
-    (a, b), *_ = np.linalg.lstsq(np.stack([same, more], axis=1), given)
-    return bool(b > a / 2)
 
 
 def _middle(amplitudes: Array) -> complex:

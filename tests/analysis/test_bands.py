@@ -194,6 +194,18 @@ def test_gains_are_told_from_offsets_and_leave_dark_and_bright_columns_alike(rng
     assert off(made, truth) < 60
 
 
+@pytest.mark.parametrize("name", ["brick", "grass", "chelsea", "moon"])
+@pytest.mark.parametrize("rows", [1, 4])
+def test_gains_of_little_contrast_are_gains(rng, name, rows):
+    """Groups of columns are about as bright as each other: single pixels tell."""
+    truth = np.asarray(getattr(data, name)()[:300, :400], np.float64)
+    truth = 20 + 0.8 * (truth if truth.ndim == 2 else truth @ [0.299, 0.587, 0.114])
+    lines = np.repeat(rng.normal(0, 1, 300), rows)[:300, None]
+    for faulty, kind in ((truth * (1 + 0.03 * lines), "gains"), (truth + 3.0 * lines, "offsets")):
+        note = repaired(np.clip(np.rint(faulty + rng.normal(0, 1, truth.shape)), 0, 255).astype(np.uint8), 0)[1]
+        assert f" at 0 degrees, {kind} of " in note
+
+
 def test_a_step_that_groups_show_alike_counts_where_each_row_has_one():
     """Others leave an error in all rows behind them."""
     truth, left = data.astronaut()[:320, :400] @ np.array([0.299, 0.587, 0.114]), []
