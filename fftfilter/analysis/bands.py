@@ -57,9 +57,9 @@ QUANTILE, AWAY = 0.2, 0.84
 WITHIN, OF_MEDIAN = 0.683, 1.2533
 # So many times the power of errors is no lines; what goes on for more rows, from step to step, is the picture's own.
 ERRORS, PITCHES = 1.5, 10.0
-# Steps are lines if prediction gains from them, by so many standard errors, and gains by so many. Another model has to
-# leave at most this part of what a simpler one leaves.
-SURE, AHEAD, BETTER = 1.9, 1.0, 0.95
+# Steps are lines, and gains, if prediction gains from that, by so many standard errors. Another model has to leave at
+# most this part of what a simpler one leaves.
+SURE, BETTER = 1.9, 0.95
 # Where more rows than this part have a step, each other row has one, too: it counts if four groups of five are within
 # so many times the usual one.
 EVERYWHERE, KNOWN = 0.8, 1.5
@@ -254,10 +254,13 @@ def _lines(
 
 def _is_gain(some: Floats, model: _Model, of_logs: Floats) -> bool:
     """Whether half of the groups predict the pixels of the other half better as gains."""
-    is_step = 1.0 if model.found is None else model.found != 0
+    if model.found is None:
+        return False
     groups = model.steps.shape[1]
     parity = np.repeat(np.arange(groups) % 2, np.diff(_shares(some.shape[1], groups)))
-    offsets, gains = ([is_step * medians_of(each[:, first::2]) for first in (0, 1)] for each in (model.steps, of_logs))
+    offsets, gains = (
+        [medians_of(each[:, first::2]) * (model.found != 0) for first in (0, 1)] for each in (model.steps, of_logs)
+    )
     return are_gains([some[:, parity != first] for first in (0, 1)], offsets, gains)
 
 
@@ -277,7 +280,7 @@ def are_gains(pictures: list[Floats], offsets: list[Floats], gains: list[Floats]
             by_offset, by_gain = (np.abs(np.diff(unit * (parts - each), order, axis=0)) for each in said)
             rows.append(np.nansum(by_offset - by_gain, axis=1))
     each_row = np.stack([*map(np.concatenate, ahead)])
-    return bool((each_row.sum(axis=1) > AHEAD * np.linalg.norm(each_row, axis=1)).all())
+    return bool((each_row.sum(axis=1) > SURE * np.linalg.norm(each_row, axis=1)).all())
 
 
 # Steps

@@ -201,7 +201,7 @@ def test_gains_of_little_contrast_are_gains(rng, name, rows):
     truth = np.asarray(getattr(data, name)()[:300, :400], np.float64)
     truth = 20 + 0.8 * (truth if truth.ndim == 2 else truth @ [0.299, 0.587, 0.114])
     lines = np.repeat(rng.normal(0, 1, 300), rows)[:300, None]
-    for faulty, kind in ((truth * (1 + 0.03 * lines), "gains"), (truth + 3.0 * lines, "offsets")):
+    for faulty, kind in ((truth * (1 + 0.04 * lines), "gains"), (truth + 4.0 * lines, "offsets")):
         note = repaired(np.clip(np.rint(faulty + rng.normal(0, 1, truth.shape)), 0, 255).astype(np.uint8), 0)[1]
         assert f" at 0 degrees, {kind} of " in note
 
