@@ -81,8 +81,9 @@ DARK = 0.05
 # at most that.
 PARTS, LEAST_OF_PART, TRIED, AGREE, GAINED, LOST = 64, 64, 4, 0.3, 0.25, -0.15
 # The fewest columns of their groups, the most that a part has of the length, the longest gap between steps as a part of
-# the height, and the most of the pixels that these leave where they are.
-FEWEST_OF_PART, MOST_OF_PART, GAP, UNMOVED_OF_PART = 8, 0.75, 0.2, (0.045, 0.1)
+# the height, and the most of the pixels that these leave where they are. How many times as much a part without large
+# lines may vary from row to row as the rest, or the rest as the part.
+FEWEST_OF_PART, MOST_OF_PART, GAP, UNMOVED_OF_PART, UNLIKE = 8, 0.75, 0.2, (0.045, 0.1), 2.0
 # The standard deviation of the ridge, in half cycles along the lines, and how many of these are compared with it.
 RIDGE, BESIDE = 1.7, slice(3, 9)
 # Frequencies across the lines that a mean covers: of the ridge, and beside it; how many times the ridge stands out.
@@ -150,8 +151,8 @@ def lines_of_part(plane: Array, holes: Holes | None) -> tuple[Lines, int, int] |
     height, width = plane.shape
     if height < LEAST_OF_PART or width < 2 * LEAST_OF_PART:
         return None
-    in_groups = np.nan_to_num(np.diff(columns_of(plane, holes, PARTS), axis=0)).reshape(height - 1, PARTS, -1)
-    steps = _middle(in_groups.reshape(-1, in_groups.shape[2])).reshape(height - 1, PARTS)
+    whole = columns_of(plane, holes, PARTS).reshape(height, PARTS, -1)
+    steps = _middle(np.nan_to_num(np.diff(whole, axis=0)).reshape(-1, whole.shape[2])).reshape(height - 1, PARTS)
     blocks = [(a, a + n) for n in (PARTS // 8, PARTS // 4) for a in range(0, PARTS - n + 1, n // 2)]
     agree = sorted(((_agreement(steps[:, a:b]), a, b) for a, b in blocks), reverse=True)[:TRIED]
     spans = set()
@@ -173,10 +174,18 @@ def lines_of_part(plane: Array, holes: Holes | None) -> tuple[Lines, int, int] |
         if np.diff(np.flatnonzero(found), prepend=0, append=height).max() >= GAP * height:
             continue
         lines, _ = _lines(some, some, with_ridge=False, strict=True, fewest=FEWEST_OF_PART)
-        if lines is not None:
+        if lines is not None and not _is_shown(lines, some, np.delete(whole, np.s_[first:last], axis=1)):
             around = width // PARTS + 1
             return lines, _end(plane, lines, start, around), _end(plane, lines, end, around)
     return None
+
+
+def _is_shown(lines: Lines, part: Floats, rest: Floats) -> bool:
+    """Whether lines of a part are a code or a scale: larger than the rest, over rows unlike those of the rest."""
+    part, rest = (np.log(np.where(each > 0, each, np.nan)) if lines.is_gain else each for each in (part, rest))
+    varies, around = (np.nanmean(np.abs(np.diff(each, axis=0))) for each in (part - lines.profiles[0][:, None], rest))
+    is_large = lines.profiles[0].std() > np.nanstd(rest)
+    return bool(is_large and not around < UNLIKE * varies < UNLIKE**2 * around)
 
 
 def _agreement(steps: Floats) -> float:

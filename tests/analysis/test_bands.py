@@ -256,6 +256,15 @@ def test_lines_of_a_part_are_found_with_their_ends(rng, rows, start, end, unit):
     assert [int(each) for each in said.groups() if each] == pytest.approx([start / 4, end / 4], abs=0.6)
 
 
+def test_a_code_at_the_side_of_a_dark_picture_stays(rng):
+    """Bars of 12 rows that are larger than what the rest shows, without its texture."""
+    picture = 20 * SCENE
+    picture[:, :56] = 200 * np.repeat(np.exp(rng.normal(0, 2, HEIGHT)), 12)[:HEIGHT, None]
+    picture = np.rint(np.clip(picture + rng.normal(0, 2, SCENE.shape), 0, 65535)).astype(np.uint16)
+    made, note = repaired(picture)
+    assert np.array_equal(made, picture), note
+
+
 def test_lines_of_a_part_of_columns_and_missing_pixels(rng):
     faulty = SCENE.T + rng.normal(0, 1, SCENE.T.shape)
     faulty[100:220] += bands(rng, 1).T
