@@ -578,7 +578,8 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
             heights = np.abs(found[where])
             uneven = heights.std() / heights.mean()
             is_lines &= (
-                (uneven > EQUAL and not repeats(found)) or is_laid_over(some, found)
+                (uneven > EQUAL and not repeats(found))
+                or is_laid_over(some, found, LEAST_PITCH - 1 if most == SLANTED else 1)
             ) and uneven * left < UNEQUAL * before
             is_lines &= all(a < b for a, b in zip(unmoved(np.diff(some, axis=0), found), UNMOVED, strict=True))
         is_wide = is_lines and strict and np.count_nonzero(where) < FEWEST_STEPS

@@ -210,9 +210,10 @@ class _Picture:
         angles, others = angles_of_stripes(*self.searched, step)
         for angle in angles:
             yield from self._along(angle, part, holes)
-        # Wide bands have few steps, so that their ridge is no sharper than that of edges.
-        slanted = [each for each in others if UPRIGHT < each % 90 < 90 - UPRIGHT]
-        for angle in sorted({0.0, 90.0, *slanted}.difference(angles)):
+        # Wide bands have few steps, so that their ridge is no sharper than that of edges; those that repeat have none.
+        repeated = [each for each, _ in slanted_waves(self.searched[1], self.searched[0].shape[1])]
+        slanted = {round(each): each for each in (*others, *repeated) if UPRIGHT < each % 90 < 90 - UPRIGHT}
+        for angle in sorted({0.0, 90.0, *slanted.values()}.difference(angles)):
             if not whole.get(angle, True):
                 continue
             found = [*self._lines(angle, holes, is_known=False)]

@@ -93,14 +93,14 @@ def _amplitude(peak: Peak, phi: Floats, mean: Spectrum) -> float:
 RELATED, SMALL, AS_MUCH, AROUND = 0.1, 0.35, 1.5, 4
 
 
-def is_laid_over(some: Floats, steps: Floats) -> bool:
+def is_laid_over(some: Floats, steps: Floats, first: int = 1) -> bool:
     """Whether steps from row to row are laid over a picture ``(rows, columns)``, which has no edges there itself.
 
     Edges that repeat, as those of blinds, bricks and text, are where the picture changes; empty paper between them,
-    and the fields of a table, are where it does not.
+    and the fields of a table, are where it does not. A step may have to do with those up to the ``first`` behind it.
     """
     is_step, power = steps != 0, float(steps @ steps)
-    if any(abs(float(steps[k:] @ steps[:-k])) > RELATED * power for k in (1, 2, 3)):
+    if any(abs(float(steps[k:] @ steps[:-k])) > RELATED * power for k in range(first, 4)):
         return False
     differences = np.diff(some, axis=0)
     sizes = np.nanmean(np.abs(differences - np.nanmedian(differences, axis=1, keepdims=True)), axis=1)

@@ -130,6 +130,18 @@ def test_thick_bands_that_repeat_are_found(rng, thick, period, angle, are_gains)
     assert f" at {angle} degrees, {'gains' if are_gains else 'offsets'} of " in note
 
 
+@pytest.mark.parametrize(("thick", "angle"), [(8, 21), (8, 68), (16, 21)])
+def test_slanted_thick_bands_that_repeat_are_found(rng, thick, angle):
+    """Their ridge is a few peaks: the wave of these has their angle."""
+    truth = 20 + 0.8 * np.asarray(data.camera(), np.float64)
+    y, x = np.mgrid[: len(truth), : len(truth)]
+    across = x * np.sin(np.radians(angle)) + y * np.cos(np.radians(angle))
+    faulty = truth + 8 * (across % (2 * thick) < thick) + rng.normal(0, 1, truth.shape)
+    made, note = repaired(np.clip(np.rint(faulty), 0, 255).astype(np.uint8))
+    assert off(made, truth) < 0.7 * off(faulty, truth)
+    assert float(re.match(rf"bands of {thick} px at ([\d.]+) degrees", note)[1]) == pytest.approx(angle, abs=0.2)
+
+
 @pytest.mark.parametrize("kind", ["blurred", "strong", "fields of a table", "slats"])
 def test_thick_bands_of_what_is_shown_stay(rng, kind):
     y = np.broadcast_to(np.arange(HEIGHT)[:, None], SCENE.shape)
