@@ -184,8 +184,7 @@ def _is_shown(lines: Lines, part: Floats, rest: Floats) -> bool:
     """Whether lines of a part are a code or a scale: larger than the rest, over rows unlike those of the rest."""
     part, rest = (np.log(np.where(each > 0, each, np.nan)) if lines.is_gain else each for each in (part, rest))
     varies, around = (np.nanmean(np.abs(np.diff(each, axis=0))) for each in (part - lines.profiles[0][:, None], rest))
-    is_large = lines.profiles[0].std() > np.nanstd(rest)
-    return bool(is_large and not around < UNLIKE * varies < UNLIKE**2 * around)
+    return bool(lines.profiles[0].std() > np.nanstd(rest) and not around < UNLIKE * varies < UNLIKE**2 * around)
 
 
 def _agreement(steps: Floats) -> float:
@@ -265,20 +264,18 @@ def _is_gain(some: Floats, model: _Model, of_logs: Floats) -> bool:
     """Whether half of the groups predict the pixels of the other half better as gains."""
     if model.found is None:
         return False
-    groups = model.steps.shape[1]
+    is_step, groups = model.found != 0, model.steps.shape[1]
     parity = np.repeat(np.arange(groups) % 2, np.diff(_shares(some.shape[1], groups)))
-    offsets, gains = (
-        [medians_of(each[:, first::2]) * (model.found != 0) for first in (0, 1)] for each in (model.steps, of_logs)
-    )
+    offsets, gains = ([is_step * medians_of(each[:, i::2]) for i in (0, 1)] for each in (model.steps, of_logs))
     return are_gains([some[:, parity != first] for first in (0, 1)], offsets, gains)
 
 
 def are_gains(pictures: list[Floats], offsets: list[Floats], gains: list[Floats], order: int = 2) -> bool:
     """Whether gains explain the steps from row to row better than offsets, in values and in parts of them alike.
 
-    Each picture ``(rows, columns)`` comes with its steps as either, which are 0 where there are none. A step is
-    compared with the mean of both pixels, as a picture's own steps are up as often as down. With differences of an
-    ``order`` above 0, its slopes do not count: those of galaxies are gains, too.
+    Each picture ``(rows, columns)`` comes with its steps as either, 0 where there are none. They are compared with the
+    mean of both pixels, as a picture's own steps are up as often as down. With differences of an ``order`` above 0, its
+    slopes do not count: those of galaxies are gains, too.
     """
     ahead: tuple[list[Floats], list[Floats]] = [], []
     for some, offset, gain in zip(pictures, offsets, gains, strict=True):

@@ -96,13 +96,14 @@ RELATED, SMALL, AS_MUCH, AROUND = 0.1, 0.35, 1.5, 4
 def is_laid_over(some: Floats, steps: Floats, first: int = 1) -> bool:
     """Whether steps from row to row are laid over a picture ``(rows, columns)``, which has no edges there itself.
 
-    Edges that repeat, as those of blinds, bricks and text, are where the picture changes; empty paper between them,
-    and the fields of a table, are where it does not. A step may have to do with those up to the ``first`` behind it.
+    Edges that repeat, as those of blinds, are where the picture changes; fields of a table, where it does not. A step
+    may have to do with those before the ``first`` behind it.
     """
     is_step, power = steps != 0, float(steps @ steps)
-    if any(abs(float(steps[k:] @ steps[:-k])) > RELATED * power for k in range(first, 4)):
+    if is_step.all() or any(abs(float(steps[k:] @ steps[:-k])) > RELATED * power for k in range(first, 4)):
         return False
     differences = np.diff(some, axis=0)
+    differences[np.isnan(differences).all(axis=1)] = 0  # slanted samples have rows without any
     sizes = np.nanmean(np.abs(differences - np.nanmedian(differences, axis=1, keepdims=True)), axis=1)
     beside = np.convolve(is_step, np.ones(2 * AROUND + 1), "same") > 0
     there, around = (float(np.nanmedian(sizes[rows])) for rows in (is_step, beside & ~is_step))

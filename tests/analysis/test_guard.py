@@ -10,7 +10,7 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.analysis.found import Peak
-from fftfilter.analysis.guard import _fundamental, is_drawn, right_angles, screens, without_content
+from fftfilter.analysis.guard import _fundamental, is_drawn, is_laid_over, right_angles, screens, without_content
 from fftfilter.analysis.power import spectrum
 from fftfilter.analysis.search import AutoNotches, Left, notches, peaks_of
 from fftfilter.errors import ParameterError
@@ -270,3 +270,14 @@ def test_some_multiples_are_stronger_in_what_is_drawn_than_in_dots(multiples, is
         return (float(power), 17.0 if power and channel == 1 else 16.0)
 
     assert is_drawn(one, other, SimpleNamespace(near=near)) == is_pattern
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("are_steps", [[10, 20, 30], [*range(2, 39)]])
+def test_rows_without_samples_and_steps_everywhere_are_nothing_special(rng, are_steps):
+    steps = np.zeros(39)
+    steps[are_steps] = rng.choice([-1.0, 1.0], len(are_steps))
+    some = rng.normal(0, 5, (40, 60)) + np.append(0, steps.cumsum())[:, None]
+    some[:2] = np.nan
+    assert is_laid_over(some, steps, 3) == (len(are_steps) == 3)
+    assert not is_laid_over(some, np.ones(39), 3)
