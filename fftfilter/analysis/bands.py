@@ -72,8 +72,8 @@ REPEATED, SHIFTED, CHANCE = 0.35, 4, 3.0
 # prediction leaves: those of a picture's own edges, a few strong ones among many weak ones, have more.
 EQUAL, UNEQUAL = 0.2, 0.6
 # The most of the pixels that steps leave where they are, by less than half of their height: in the mean of all rows,
-# and in their root mean square.
-UNMOVED, HALF = (0.07, 0.14), 0.5
+# and in their root mean square. A row is an edge if more stay than move, by so many standard errors.
+UNMOVED, HALF, EDGE = (0.07, 0.14), 0.5, 6.0
 # The part of a picture's pixels that may be 0 or less where gains are looked for.
 DARK = 0.05
 # Lines of a part are looked for in so many groups of columns, in sides of so many pixels or more, and in so many blocks
@@ -128,8 +128,7 @@ def lines_of(
     """
     if len(plane) < LEAST_ROWS or plane.shape[1] < LEAST_COLUMNS:
         return None, ""
-    some = columns_of(plane, holes)
-    return _lines(plane, some, with_ridge=with_ridge, with_gains=with_gains, strict=strict)
+    return _lines(plane, columns_of(plane, holes), with_ridge=with_ridge, with_gains=with_gains, strict=strict)
 
 
 def columns_of(plane: Array, holes: Holes | None, multiple: int = 1) -> Floats:
@@ -207,8 +206,8 @@ def _end(plane: Array, lines: Lines, at: int, around: int) -> int:
 
 def lines_of_all(some: Floats, *, strict: bool = False) -> Lines | None:
     """Return the lines that pictures beside each other ``(rows, columns of all)`` share; as :func:`lines_of`."""
-    is_large = len(some) >= LEAST_ROWS and some.shape[1] >= LEAST_COLUMNS
-    return _lines(some, some, with_ridge=False, strict=strict)[0] if is_large else None
+    is_small = len(some) < LEAST_ROWS or some.shape[1] < LEAST_COLUMNS
+    return None if is_small else _lines(some, some, with_ridge=False, strict=strict)[0]
 
 
 def steps_along(some: Floats, *, strict: bool = False) -> tuple[Lines | None, Doubt]:
@@ -246,12 +245,8 @@ def _lines(
         return None, doubt
     profiles, pitch = np.zeros((BESIDE.stop, len(some))), 0
     if "steps" in best.kind and best.found is not None:
-        profiles[0], pitch = _profile(
-            best.steps,
-            best.found,
-            LEAST_PITCH - 1 if blurred == SLANTED else 1,
-            _by_group(some, best.steps.shape[1]),
-        )
+        least = LEAST_PITCH - 1 if blurred == SLANTED else 1
+        profiles[0], pitch = _profile(best.steps, best.found, least, _by_group(some, best.steps.shape[1]))
     if "ridge" in best.kind:
         values = np.log(np.maximum(plane, np.nanmin(np.exp(some)))) if is_gain else plane
         low = _low_rows(values)
@@ -407,8 +402,7 @@ def steps_of_lines(steps: Floats) -> Floats | None:
     found = np.where(sure > best * error, median, 0)
     heights = np.sort(np.abs(found))
     shares = np.cumsum(np.sqrt(heights))
-    usual = heights[shares.searchsorted(shares[-1] / 2)]
-    found[np.abs(found) < SMALL * usual] = 0
+    found[np.abs(found) < SMALL * heights[shares.searchsorted(shares[-1] / 2)]] = 0
     return found if found.any() else None
 
 
@@ -589,15 +583,23 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
     for other_kind in others:
         if ("steps" not in other_kind or is_lines) and said[other_kind] < BETTER * said[kind]:
             kind = other_kind
-    return _Model(kind, steps, found, doubt)
+    return _Model(kind, steps, found if found is None else _without_edges(np.diff(some, axis=0), found), doubt)
+
+
+def _without_edges(differences: Floats, steps: Floats) -> Floats:
+    """Return the steps of rows but those where more pixels stay than move; all if none is left."""
+    moved = differences / np.where(steps, steps, np.nan)[:, None]
+    stay, once, twice = ((np.abs(moved - k) < HALF).sum(axis=1) for k in (0, 1, 2))
+    is_edge = (stay > once) & (once > 0) & (stay - twice > EDGE * np.sqrt(stay + twice))  # 0: finer than gray levels
+    return np.where(is_edge & ~is_edge[steps != 0].all(), 0, steps)
 
 
 def unmoved(differences: Floats, steps: Floats) -> tuple[float, float]:
     """Return the part of the pixels that steps of rows leave where they are, from differences ``(rows, columns)``.
 
-    A fault adds its step to whatever is there, so that as many pixels move by less than half of it as by more than one
-    and a half, and no more than by about all of it: these are counted against each other. The paper between letters
-    does not move. Behind the mean of the rows comes their root mean square, without what comes by chance.
+    A fault adds its step to whatever is there: as many pixels move by less than half of it as by more than one and a
+    half, and no more than by about all of it. Paper between letters does not move. Behind the mean of the rows comes
+    their root mean square, without what comes by chance.
     """
     rows = np.flatnonzero(steps)
     moved, weights = differences[rows] / steps[rows, None], np.abs(steps[rows]) / np.abs(steps).sum()

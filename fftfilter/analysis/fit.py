@@ -286,9 +286,8 @@ class _Picture:
 
     def _whole(self, angle: float, holes: Holes | None) -> list[Lines]:
         """Return the lines along all of the rows or columns, as far as they are no content."""
-        found = [
-            lines_of(each, missing, with_ridge=False, strict=True) for _, each, missing in self._planes(angle, holes)
-        ]
+        planes = self._planes(angle, holes)
+        found = [lines_of(each, missing, with_ridge=False, strict=True) for _, each, missing in planes]
         for _, doubt in found:
             if doubt:
                 self.doubts[angle] = doubt

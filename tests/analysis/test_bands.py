@@ -218,6 +218,16 @@ def test_gains_of_little_contrast_are_gains(rng, name, rows):
         assert f" at 0 degrees, {kind} of " in note
 
 
+def test_an_edge_along_most_of_the_rows_is_no_step():
+    """The horizon of the photograph: it was taken for a step of the bands, and all below it with it."""
+    truth, left = 20 + 0.8 * np.asarray(data.camera(), np.float64), []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        faulty = truth + np.repeat(rng.normal(0, 5, 16), 32)[:, None] + rng.normal(0, 1, truth.shape)
+        left.append(off(repaired(np.clip(np.rint(faulty), 0, 255).astype(np.uint8))[0], truth) / off(faulty, truth))
+    assert np.mean(left) < 0.46, left
+
+
 def test_a_step_that_groups_show_alike_counts_where_each_row_has_one():
     """Others leave an error in all rows behind them."""
     truth, left = data.astronaut()[:320, :400] @ np.array([0.299, 0.587, 0.114]), []
