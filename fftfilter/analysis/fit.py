@@ -234,9 +234,9 @@ class _Picture:
             slanted = slanted_waves(self.searched[1], self.searched[0].shape[1]) if angle % 90 else []
             near = [each for each in slanted if abs((each[0] - angle + 90) % 180 - 90) < NEAR]
             for own, f in near or [(angle, 0.0)]:
-                yield from self._waves(own, holes, f, is_known=angle % 90 > 0)
-            if self.doubts.pop(angle, "") == "faint" and not self._whole(angle, holes):  # lines have faint waves, too
-                yield from self._waves(angle, holes, is_known=True)
+                yield from self._waves(own, holes, f, is_known=angle % 90 > 0 or part.waves)
+        if part.waves:
+            return
         yield from self._lines(angle, holes, is_known=True)
         if angle % 90:
             yield from self._slanted(angle)

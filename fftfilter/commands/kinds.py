@@ -225,7 +225,7 @@ def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfe
     factor=factor("--stripes DEG", help="Also remove stripes at this angle, or auto; see 'stripes'."),
     output="keep",
     edges="mirror",
-    off_page=("waves", "fixed_pattern"),
+    off_page=("fixed_pattern",),
 )
 @filter_option(
     "--angle DEG",
@@ -249,7 +249,7 @@ def notch(at: str, *, in_channels: str | None = None, **further: Any) -> Transfe
     "--waves",
     group="Lines",
     is_flag=True,
-    help="With --auto, take out waves alone: hum, and flicker of two periods or more.",
+    help="Take out waves alone: hum, and flicker of two periods or more. With an --angle, also faint ones.",
 )
 @filter_option(
     "--blocks N",

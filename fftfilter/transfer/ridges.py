@@ -122,7 +122,7 @@ class Stripes(Part):
 
     def __str__(self) -> str:
         if self.waves:
-            return "waves that the picture has"
+            return "waves that the picture has" + ("" if self.angle == AUTO else f" at {self.angle:g} degrees")
         if self.fixed_pattern:
             where = "" if self.angle == AUTO else f" at {self.angle:g} degrees"
             return f"lines{where} that all pictures have{self._in_blocks}"
@@ -268,7 +268,9 @@ def no_stripes(asked: Stripes, doubts: Mapping[float, Doubt]) -> str:
     ``doubts`` are the angles of what looks like some, and why it stays. Where only waves are asked for, and none is
     faint, nothing is said.
     """
-    if (angle := asked.angle) != AUTO:
+    if (angle := asked.angle) != AUTO and asked.waves:
+        return f"no waves are found at {angle:.4g} degrees: without --waves, lines and bands are looked for"
+    if angle != AUTO:
         reason = "lines there are blurred as edges are" if doubts else "to take out what lies along them all the same"
         return f"{NO_STRIPES} at {angle:.4g} degrees: {reason}{';' if doubts else ','} try --width 0.003cyc"
     if not doubts:
@@ -278,9 +280,9 @@ def no_stripes(asked: Stripes, doubts: Mapping[float, Doubt]) -> str:
     said = ", ".join(DOUBTS[why].format(" and ".join(f"{each:.4g}" for each in at)) for why, at in by_reason.items())
     first = f"{next(iter(by_reason.values()))[0]:.4g}"
     if asked.waves:
-        return f"{said}, and stay: try stripes --angle {first}"
+        return f"{said}, and stay: try stripes --waves --angle {first}"
     other = "" if "faint" in by_reason else " if they are a fault, notch --auto for moire"
-    return f"{NO_STRIPES}: {said}, and stay; try --angle {first}{other}"
+    return f"{NO_STRIPES}: {said}, and stay; try {'' if other else '--waves '}--angle {first}{other}"
 
 
 def _along(angle: float) -> tuple[float, float]:
@@ -311,8 +313,8 @@ def stripes(
         width: The distance from the stripes' line in the spectrum at which the gain is 1/2, a radius in any unit, by
             default "0.003cyc".
         spare: The cutoff below which frequencies stay, a radius in any unit, by default "40px".
-        waves: Whether waves alone are taken out, such as hum, and flicker of two periods or more; the angle then is
-            "auto".
+        waves: Whether waves alone are taken out, such as hum, and flicker of two periods or more. With an angle, also
+            faint ones.
         fixed_pattern: With "pages", the lines along rows and columns are those that the images of a stack, or the pages
             of a file, have in common, as those of one sensor have. By default each has its own.
         blocks: How many equal parts of the lines' length have lines of their own, as those that several amplifiers of a
@@ -326,8 +328,8 @@ def stripes(
         raise ParameterError(
             f"angle {as_typed(angle)} is not a number of degrees: give 0 for horizontal stripes, 33.5, or auto"
         )
-    if waves and (degrees != AUTO or width is not None or spare is not None):
-        raise ParameterError("waves are found at all angles: give the angle auto, without width and spare")
+    if waves and (width is not None or spare is not None):
+        raise ParameterError("waves are removed as far as each picture has them: leave width and spare out")
     if fixed_pattern is not None:
         check_option("fixed_pattern", fixed_pattern, ["pages"])
     if fixed_pattern and (waves or width is not None or spare is not None or (degrees != AUTO and degrees % 90)):

@@ -123,9 +123,14 @@ def test_limits_are_for_the_waves_of_the_spectrum(scene):
     np.testing.assert_array_equal(out, faulty)
 
 
-def test_waves_alone_have_no_angle():
-    with pytest.raises(fftfilter.ParameterError, match="waves are found at all angles: give the angle auto"):
-        fftfilter.transfer.stripes(0, waves=True)
+def waves_taken_out(faulty, angle):
+    with fftfilter.Filter(fftfilter.transfer.stripes(angle, waves=True), output="keep", edges="mirror") as f:
+        return f(faulty)
+
+
+def test_waves_alone_have_no_width():
+    with pytest.raises(fftfilter.ParameterError, match="leave width and spare out"):
+        fftfilter.transfer.stripes(0, waves=True, width=0.003)
 
 
 @pytest.mark.parametrize(("angle", "turned"), [(0, np.asarray), (90, np.transpose)])
@@ -134,8 +139,9 @@ def test_faint_hum_is_named_and_taken_out_at_its_angle(scene, angle, turned):
     faulty = truth + turned(hum(42, 3) + 0 * scene)
     with fftfilter.Filter(fftfilter.transfer.Transfer(()), auto=True) as f:
         np.testing.assert_array_equal(f(faulty), faulty)
-        assert f.notes()[0].endswith(f" are faint, and stay: try stripes --angle {angle}")
-    assert rms(fftfilter.stripes(faulty, angle) - truth) < 0.6 * rms(faulty - truth)
+        assert f.notes()[0].endswith(f" are faint, and stay: try stripes --waves --angle {angle}")
+    assert rms(waves_taken_out(faulty, angle) - truth) < 0.6 * rms(faulty - truth)
+    np.testing.assert_array_equal(fftfilter.stripes(faulty, angle), faulty)
 
 
 @pytest.mark.parametrize(("period", "angle"), [(24, 33), (40, 100), (36, 168)])
@@ -163,7 +169,7 @@ def test_slanted_hum_of_a_part_and_slanted_planks_stay(scene, rng):
         with fftfilter.Filter(fftfilter.transfer.stripes("auto", waves=True), output="keep", edges="mirror") as f:
             np.testing.assert_array_equal(f(out), out)
             notes += f.notes()
-        assert notes[0] == "" or "are faint, and stay: try stripes --angle " in notes[0]
+        assert notes[0] == "" or "are faint, and stay: try stripes --waves --angle " in notes[0]
 
 
 def test_faint_slanted_hum_is_named_and_taken_out_at_its_angle(rng):
@@ -173,8 +179,8 @@ def test_faint_slanted_hum_is_named_and_taken_out_at_its_angle(rng):
         faulty = truth + amplitude * wave
         with fftfilter.Filter(fftfilter.transfer.stripes("auto"), output="keep", edges="mirror") as f:
             f(faulty)
-            said = re.search(r"waves at (\S+) degrees are faint, and stay; try --angle \1$", f.notes()[0])
+            said = re.search(r"waves at (\S+) degrees are faint, and stay; try --waves --angle \1$", f.notes()[0])
         if said and abs(float(said[1]) - 60) < 4:
-            named.append(rms(fftfilter.stripes(faulty, float(said[1])) - truth) / rms(faulty - truth))
+            named.append(rms(waves_taken_out(faulty, float(said[1])) - truth) / rms(faulty - truth))
     assert named
     assert max(named) < 0.7

@@ -166,10 +166,10 @@ def test_where_there_are_no_stripes_it_is_said_what_to_try():
     assert no_stripes(Stripes("auto"), faint).startswith(
         "no stripes are found: waves at 30 degrees are faint, lines at "
     )
-    assert no_stripes(Stripes("auto"), faint).endswith(", and stay; try --angle 30")
+    assert no_stripes(Stripes("auto"), faint).endswith(", and stay; try --waves --angle 30")
     assert no_stripes(Stripes("auto", waves=True), {}) == ""
     assert no_stripes(Stripes("auto", waves=True), {30.0: "faint"}) == (
-        "waves at 30 degrees are faint, and stay: try stripes --angle 30"
+        "waves at 30 degrees are faint, and stay: try stripes --waves --angle 30"
     )
 
 

@@ -51,7 +51,7 @@ export function choicesOf(store, page, { focusNotch }) {
   const usualOf = (name) => (settings) => page.commands[settings.command][name];
   const outputField = () => choiceField(store, "output", "Output", worded(facts().outputs), usualOf("output"));
   const angle = textField(store, "angle", "Direction", { type: "number", suffix: "°" });
-  const turn = segments("Direction", { auto: "Found", 0: "Horizontal", 90: "Vertical" }, (angle) => store.set({ angle }));
+  const turn = segments("Direction", { auto: "Found", 0: "Horizontal", 90: "Vertical" }, (angle) => store.set({ angle, waves: undefined }));
   const ways = segments("What is removed", { descreen: "A print's screen", waves: "Waves, one by one" }, (way) =>
     store.ask({ settings: { ...WAYS_OF_DOTS[way], ...regionIn(store.state.asked.settings) } }),
   );

@@ -126,8 +126,7 @@ export function optionsOf(settings, commands) {
     if (value === undefined || value === null || value === "" || value === false) continue;
     if (CUTOFFS.includes(name) || (name === "width" && typeof value === "object")) options[name] = textOf(value);
     else if (name === "at" || name === "notch") options[name] = value.map(notchText);
-    else if (name === "keep") options[name] = value.map(waveText);
-    else options[name] = value;
+    else options[name] = name === "keep" ? value.map(waveText) : value;
   }
   return options;
 }
@@ -146,8 +145,7 @@ export async function settingsOf({ command, options, area }, number) {
   };
   for (const [name, value] of Object.entries(options)) {
     if (CUTOFFS.includes(name) || name === "width") settings[name] = await read(value);
-    else if (name === "large") settings.inner = await read(value, "px");
-    else if (name === "small") settings.outer = await read(value, "px");
+    else if (name === "large" || name === "small") settings[name === "large" ? "inner" : "outer"] = await read(value, "px");
     else if (name === "at" || name === "notch") {
       settings[name] = [];
       for (const text of value) {
@@ -175,7 +173,7 @@ export function requestOf({ number, asked }, commands, { version }) {
 export function nextOf(/** @type {any} */ { command, auto, strength = 18, ...more }, peaks, note = "") {
   if (more.keep?.length) return null; // what was found stays
   const [, angle] = /are faint.* --angle (\S+)/.exec(note) ?? [];
-  if (angle) return [`Take waves at ${angle}°`, "stripes", { command: "stripes", angle, edges: "mirror" }];
+  if (angle) return [`Take waves at ${angle}°`, "stripes", { command: "stripes", angle, waves: true, edges: "mirror" }];
   if (command === "descreen" && peaks?.length) return ["Take out single waves", "dots", WAYS_OF_DOTS.waves];
   if ((command === "descreen" || auto) && strength > 10) return ["Look for weaker ones", "dots", { command, auto, ...more, strength: 10 }];
   if (command === "stripes") return ["Look for patterns", "dots", WAYS_OF_DOTS.waves];
