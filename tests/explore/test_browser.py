@@ -1042,6 +1042,21 @@ def test_a_search_that_finds_nothing_gives_the_next_thing_to_try(page, url, fold
     (folder / "noise.png").unlink()
 
 
+def test_faint_hum_is_a_button(page, url, folder):
+    rng, y = np.random.default_rng(5), np.arange(256)[:, None]
+    power = 1 / np.maximum(np.hypot(np.fft.fftfreq(256)[:, None], np.fft.fftfreq(300)), 1 / 256) ** 1.6
+    soft = np.fft.ifft2(np.fft.fft2(rng.normal(size=(256, 300))) * power).real
+    levels = 120 + 35 * (soft - soft.mean()) / soft.std() + rng.normal(0, 1, soft.shape)
+    levels += 3 * np.sin(2 * np.pi * y / 42 + 1)
+    Image.fromarray(np.rint(levels).clip(0, 255).astype(np.uint8)).save(folder / "hum.png")
+    opened(page, url, {"command": "stripes", "angle": "auto", "edges": "mirror"}, goal="stripes", file="hum.png")
+    page.get_by_role("button", name="Take waves at 0°").click()
+    command(page, "stripes --angle 0 --waves")
+    state(page, "Wave of 4")
+    page.goto("about:blank")
+    (folder / "hum.png").unlink()
+
+
 def test_noise_is_smoothed_by_hand(page, url, folder):
     opened(page, url, file="one.png")
     page.locator("[name=command]").select_option("wiener")

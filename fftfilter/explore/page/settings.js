@@ -172,7 +172,7 @@ export function requestOf({ number, asked }, commands, { version }) {
 /** Return what to try if a search has found nothing: words, a goal and its settings. @returns {[string, string, any] | null} */
 export function nextOf(/** @type {any} */ { command, auto, strength = 18, ...more }, peaks, note = "") {
   if (more.keep?.length) return null; // what was found stays
-  const [, angle] = /are faint.* --angle (\S+)/.exec(note) ?? [];
+  const [, angle] = /--waves --angle (\S+)/.exec(note) ?? [];
   if (angle) return [`Take waves at ${angle}°`, "stripes", { command: "stripes", angle, waves: true, edges: "mirror" }];
   if (command === "descreen" && peaks?.length) return ["Take out single waves", "dots", WAYS_OF_DOTS.waves];
   if ((command === "descreen" || auto) && strength > 10) return ["Look for weaker ones", "dots", { command, auto, ...more, strength: 10 }];
