@@ -587,10 +587,11 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
 
 
 def _without_edges(differences: Floats, steps: Floats) -> Floats:
-    """Return the steps of rows but those where more pixels stay than move; all if none is left."""
+    """Return the steps of rows but large ones where more pixels stay than move; all if none is left."""
+    is_large = np.abs(steps) > np.median(np.abs(steps[steps != 0]))  # others are finer than gray levels
     moved = differences / np.where(steps, steps, np.nan)[:, None]
     stay, once, twice = ((np.abs(moved - k) < HALF).sum(axis=1) for k in (0, 1, 2))
-    is_edge = (stay > once) & (once > 0) & (stay - twice > EDGE * np.sqrt(stay + twice))  # 0: finer than gray levels
+    is_edge = is_large & (stay > once) & (stay - twice > EDGE * np.sqrt(stay + twice))
     return np.where(is_edge & ~is_edge[steps != 0].all(), 0, steps)
 
 
