@@ -203,7 +203,7 @@ def _by_strips(source: str, target: str, options: CommandOptions, outcome: Outco
 def _not_on(options: CommandOptions, by: str = "NumPy") -> str:
     """Return that NumPy takes strips in place of a device that was asked for, in words."""
     is_given = by == "NumPy" and options.asked not in (None, "auto", device_choice.NUMPY)
-    return f"; device {options.asked} is for what fits into memory" if is_given else ""
+    return f"; device {options.asked} does not take its strips" if is_given else ""
 
 
 def _dry_run(source: str, target: str, options: CommandOptions, outcome: Outcome) -> None:

@@ -362,7 +362,7 @@ def test_files_that_are_not_read_or_written_by_strips_are_refused_in_a_line(tmp_
 def test_a_device_that_strips_do_not_take_is_named(tmp_path):
     name = saved(tmp_path, "pgm")
     code, said = run("highpass", "--memory", LITTLE, "--device=cpu", name, "out.pgm", folder=tmp_path)
-    assert (code, "; device cpu is for what fits into memory" in said) == (0, True)
+    assert (code, "; device cpu does not take its strips" in said) == (0, True)
 
 
 @pytest.mark.parametrize("kind", ["pgm", "npy", "strips"])
