@@ -24,11 +24,11 @@ from ..transfer import Transfer
 from ..transfer.fitted import AUTO, Descreen, Wiener
 from ..transfer.part import Part
 from ..transfer.peaks import Notch
-from ..transfer.ridges import Amount, Bands, Doubt, FittedStripes, Stripes, no_stripes
+from ..transfer.ridges import Amount, Bands, DeadLines, Doubt, FittedStripes, Stripes, no_stripes
 from .bands import BESIDE, Lines, columns_of, lines_of, lines_of_all, lines_of_part, steps_along, taken
 from .power import spectrum, step_of, window
 from .screens import screens_of
-from .striped import along_ridges, angles_of_stripes, sampled_along, searched
+from .striped import along_ridges, angles_of_stripes, dead_lines, sampled_along, searched
 from .surroundings import Power
 from .waves import slanted_waves, waves_along
 from .wiener import Rings, curve, powers_behind
@@ -80,7 +80,7 @@ def fit(
     for part in sorted(transfer.parts, key=lambda part: isinstance(part, Wiener)):
         if isinstance(part, Stripes) and part.is_fitted:
             parts += picture.stripes(part, holes)
-        elif isinstance(part, Bands):
+        elif isinstance(part, Bands | DeadLines):
             picture.take_out(part)
             parts.append(part)
         elif isinstance(part, Wiener):
@@ -146,6 +146,9 @@ def with_fixed_pattern(
         picture = _Picture(planes=np.ldexp(beside, -exponent), white=white / unit, unit=unit)
         picture.by_channel = by_channel and len(beside) > 1
         for channel, plane in picture.channels():
+            if runs := dead_lines(plane):
+                parts.append(dead := DeadLines(angle, tuple(runs), len(plane), channel))
+                replace(dead, angle=0.0).take_out_of(plane, 0)
             if lines := lines_of_all(plane, strict=not is_known):
                 parts.append(picture.part(angle, lines, channel))
     fainter = "" if is_known else "try --angle 0 or --angle 90 for faint ones; "
@@ -185,6 +188,10 @@ class _Picture:
 
     def stripes(self, part: Stripes, holes: Holes | None) -> Iterator[Part]:
         """Take the lines out, and yield parts for these, and for other stripes."""
+        step = step_of(self.planes)
+        for angle in (0.0, 90.0) if part.angle == AUTO else (float(part.angle) % 180,):
+            if angle % 90 == 0 and part.width is None and not part.waves:
+                yield from self._dead(angle, holes)
         if part.angle != AUTO:
             yield from self._along(float(part.angle), part, holes)
             return
@@ -192,7 +199,6 @@ class _Picture:
             for angle in (0.0, 90.0):
                 yield from self._blocks(angle, part.blocks, holes, is_known=False)
             return
-        step = step_of(self.planes)
         for angle in (0.0, 90.0):
             yield from self._waves(angle, holes)
         for angle, f in slanted_waves(self.searched[1], self.searched[0].shape[1]):
@@ -200,6 +206,14 @@ class _Picture:
         if part.waves:
             return
         yield from self._all_angles(part, holes, step)
+
+    def _dead(self, angle: float, holes: Holes | None) -> Iterator[DeadLines]:
+        """Replace the rows or columns that do not follow the picture, and yield parts for them."""
+        for channel, plane, missing in self._planes(angle, holes):
+            if runs := dead_lines(columns_of(plane, missing)):
+                part = DeadLines(angle, tuple(runs), len(plane), channel)
+                self.take_out(part)
+                yield part
 
     def _all_angles(self, part: Stripes, holes: Holes | None, step: float) -> Iterator[Part]:
         """Yield parts for the stripes that are found, of all angles; ``step`` is that of the gray levels."""
@@ -343,9 +357,9 @@ class _Picture:
     def _offsets(self, amount: float) -> Amount:
         return Amount(amount, "levels" if self.is_8_bit else "")
 
-    def take_out(self, part: Bands) -> None:
+    def take_out(self, part: Bands | DeadLines) -> None:
         """Take lines out of the planes, which become float64."""
-        if not part.is_gain:
+        if isinstance(part, Bands) and not part.is_gain:
             part = replace(part, profiles=tuple(tuple(np.divide(each, self.unit).tolist()) for each in part.profiles))
         if not self.is_own:
             self.planes, self.is_own = self.planes.astype(np.float64), True

@@ -4,15 +4,23 @@ Stripes of many periods are a ridge of the spectrum: a line through DC whose pow
 out from that on both sides. So are a picture's long edges, and lines of text or windows. What tells stripes from them
 is the profile across: the steps of its gray levels are the same in most groups of pixels along it, almost everywhere.
 Edges and lines of text leave rows without a step between them.
+
+Some lines do not follow the picture at all: dead ones show one level, and noisy ones another in each pixel. Those
+beside them tell: both show the same, and this line does not.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arrays import Array, Floats, Holes, strips
 from ..transfer.ridges import across_of
-from .bands import COLUMNS, related, repeats, steps_of_groups, steps_of_lines
+from .bands import COLUMNS, medians_of, related, repeats, steps_of_groups, steps_of_lines
 from .power import middle, spectrum
 from .surroundings import Power, at
 
@@ -28,6 +36,16 @@ TRIED, STANDS_OUT, NEAR, FAR, SHARP = 4, 0.8, 1.5, 8.0, 0.6
 EVERYWHERE, RELATED = 0.65, 0.4
 # The least step from pixel to pixel, of values with gray levels as a part of these; smaller ones come from rounding.
 FAINTEST = 0.1
+# What steps between so many rows to either side usually are: this quantile of them.
+AROUND, USUAL = 16, 0.75
+# Dead and noisy lines differ from those beside them by so many times what these differ by, in some of so many parts.
+# More than this part of all lines are the picture's own.
+PARTS, TIMES, OF_DEAD, OF_NOISY, MOST_DEAD = 16, 2.0, 0.25, 0.9, 0.1
+# A dead line varies along itself by this part of what lines around it do. Lines beside an object of one level vary less
+# than the next ones, as edges are blurred; those beside a dead line by at least this part.
+FLAT, UNBLURRED = 0.25, 0.9
+# So many lines or more with a pitch of more pixels in common are no dead ones.
+REGULAR = 4
 
 
 def searched(planes: Array, white: float) -> tuple[Floats, Power]:
@@ -112,3 +130,92 @@ def sampled_along(plane: Array, missing: Holes | None, angle: float) -> Floats:
                     samples[lines][missing.take(at + place)] = np.nan
         samples[lines][(abs(y - top - 0.5) > 0.5) | (abs(x - left - 0.5) > 0.5)] = np.nan
     return samples
+
+
+# Lines that do not follow the picture
+
+
+def dead_lines(some: Floats) -> list[tuple[int, int]]:
+    """Return the runs of rows that are dead or noisy: the first row of each, and the one behind its last.
+
+    ``some`` are columns of a picture ``(rows, columns)``, NaN where pixels are missing.
+    """
+    if min(some.shape) < SMALLEST:
+        return []
+    is_found = np.zeros(len(some), bool)
+    for start, stop in (*_dead(some), *_noisy(some)):
+        is_found[start:stop] = np.isfinite(some[start:stop]).any(axis=1)
+    found = _runs(is_found)
+    pitch = math.gcd(*(other - start for (start, _), (other, _) in pairwise(found)))
+    is_regular = len(found) >= REGULAR and pitch > REGULAR  # as joints between bricks are
+    return [] if is_regular or np.mean(is_found) > MOST_DEAD else found
+
+
+def _dead(some: Floats) -> list[tuple[int, int]]:
+    """Return the runs of rows that hardly vary along themselves, if those on both sides of some vary alike."""
+    along, usual = _varies(some, by_part=False), _quantile_around(_varies(np.diff(some, axis=0), by_part=False), USUAL)
+    means = along.mean(axis=1)
+    runs = [run for run in _runs(means < FLAT * _quantile_around(means, 0.5)) if run[0] > 1 and run[1] < len(some) - 1]
+    is_any, flattest = False, 0.0
+    for start, stop in runs:
+        beside, apart = (
+            np.minimum(along[start - 1], along[stop]),
+            _varies(some[[stop]] - some[[start - 1]], by_part=False),
+        )
+        least = np.max([*along[start:stop], *apart, usual[start - 1], usual[stop - 1]], axis=0)
+        is_blurred = means[start - 1] < UNBLURRED * means[start - 2] or means[stop] < UNBLURRED * means[stop + 1]
+        if (
+            not is_blurred
+            and _stands_out(beside, least, OF_DEAD)
+            and np.linalg.norm(beside) > TIMES * np.linalg.norm(least)
+        ):
+            is_any, flattest = True, max(flattest, float(means[start:stop].max()))
+    return [(start, stop) for start, stop in runs if is_any and means[start:stop].max() <= flattest]
+
+
+def _noisy(some: Floats) -> Iterator[tuple[int, int]]:
+    """Yield the runs of rows that are not what those on both sides predict, each unlike the next."""
+    steps = _varies(np.diff(some, axis=0), by_part=True)
+    usual = _quantile_around(steps, USUAL)
+    is_step = np.mean(steps > usual, axis=1) >= OF_NOISY
+    may_be, behind = np.r_[False, is_step[:-1] & is_step[1:], False], 0
+    for start in np.flatnonzero(may_be).tolist():
+        stop = start
+        while start >= behind and may_be[stop]:
+            stop += 1
+            share = (np.arange(start, stop)[:, None] - start + 1) / (stop - start + 1)
+            above, below = some[[start - 1]], some[[stop]]
+            away = _varies(some[start:stop] - (1 - share) * above - share * below, by_part=True).min(axis=0)
+            least = np.max([*_varies(below - above, by_part=True), usual[start - 1], usual[stop - 1]], axis=0)
+            if _stands_out(away, least, OF_NOISY):
+                behind = stop
+                yield start, stop
+
+
+def _stands_out(varies: Floats, least: Floats, part: float) -> bool:
+    """Whether what varies is larger than something else in this part of the groups of columns."""
+    return bool(np.mean((varies > TIMES * least) & (least > 0)) >= part)
+
+
+def _varies(values: Floats, *, by_part: bool) -> Floats:
+    """Return how far rows lie from their median in each part of their length, ``(rows, PARTS)``; or from that there."""
+    whole = None if by_part else medians_of(values)
+    return np.stack(
+        [
+            np.nan_to_num(np.abs(part - (medians_of(part) if whole is None else whole)[:, None])).mean(axis=1)
+            for part in np.array_split(values, PARTS, axis=1)
+        ],
+        axis=1,
+    )
+
+
+def _quantile_around(values: Floats, quantile: float) -> Floats:
+    """Return a quantile of the values of rows around each."""
+    padded = np.pad(values, ((AROUND, AROUND), *((0, 0),) * (values.ndim - 1)), "symmetric")
+    ordered = np.sort(sliding_window_view(padded, 2 * AROUND + 1, axis=0), axis=-1)
+    return np.asarray(ordered[..., round(2 * AROUND * quantile)])
+
+
+def _runs(is_there: Array) -> list[tuple[int, int]]:
+    """Return the first of the rows of each run, and the one behind its last."""
+    return [(a, b) for a, b in np.flatnonzero(np.diff(is_there, prepend=False, append=False)).reshape(-1, 2).tolist()]

@@ -255,6 +255,52 @@ class Bands(Part):
         return f"{name} at {self.angle:.4g} degrees{where}, {self.amount}{self.of_channel}"
 
 
+@dataclass(frozen=True, repr=False)
+class DeadLines(Part):
+    """The lines of one picture that do not follow it, which those beside them replace: H is 1."""
+
+    angle: float
+    """0 for rows, 90 for columns."""
+    runs: tuple[tuple[int, int], ...]
+    """The first line of each run, and the one behind its last."""
+    across: int
+    """The lines of the picture."""
+    channels: tuple[int, ...] | None = None
+
+    kind = "stripes"
+    is_fitted = True
+    is_even_along_axes = True
+
+    def take_out_of(self, plane: Array, floor: float) -> None:
+        """Replace the lines of a plane ``(height, width)``, float64, in place, but for the part ``floor``.
+
+        They become what lies on straight lines between the lines beside them. Raises ParameterError for a plane of
+        another size.
+        """
+        upright = plane.T if self.angle else plane
+        if len(upright) != self.across:
+            raise ParameterError(f"{self} are of {self.across} pixels across, and the picture has {len(upright)}")
+        for start, stop in self.runs:
+            share = np.arange(1, stop - start + 1)[:, None] / (stop - start + 1)
+            beside = (1 - share) * upright[start - 1] + share * upright[stop]
+            upright[start:stop] += (1 - floor) * (beside - upright[start:stop])
+
+    def reduced(self, level: float, height: int, width: int) -> DeadLines | None:
+        """Return it for an image reduced by ``level``; None for another picture's size."""
+        if self.across != (width if self.angle else height):
+            return None
+        step = max(1, int(level))
+        across = -(-self.across // step)
+        runs = {(start // step, (stop - 1) // step + 1) for start, stop in self.runs}
+        inside = tuple(sorted((start, stop) for start, stop in runs if start > 0 and stop < across))
+        return replace(self, runs=inside, across=across)
+
+    def __str__(self) -> str:
+        count = sum(stop - start for start, stop in self.runs)
+        name = ("column" if self.angle else "row") + "s" * (count > 1)
+        return f"{count} dead or noisy {name}{self.of_channel}"
+
+
 def across_of(angle: float, height: int, width: int) -> tuple[float, float]:
     """Return how far the pixels of a size lie across lines at an angle: the least and the most, in pixels."""
     x, y = _along(angle)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,15 +11,17 @@ from fftfilter import Filter
 from fftfilter import transfer as H
 from fftfilter.analysis import striped
 from fftfilter.analysis.power import spectrum
-from fftfilter.analysis.striped import angles_of_stripes, searched
+from fftfilter.analysis.striped import angles_of_stripes, dead_lines, searched
+from fftfilter.errors import ParameterError
+from fftfilter.transfer.ridges import DeadLines
 
 SIZE = HEIGHT, WIDTH = 192, 256
 Y, X = np.mgrid[:HEIGHT, :WIDTH]
 
 
-def scene(rng):
+def scene(rng, count=12):
     """Return a picture with edges and some noise."""
-    places = rng.uniform(0.05, 0.95, (12, 3)) * (WIDTH, HEIGHT, 50)
+    places = rng.uniform(0.05, 0.95, (count, 3)) * (WIDTH, HEIGHT, 50)
     disks = [np.hypot(X - x, Y - y) < r for x, y, r in places]
     return 60 + 11 * np.sum(disks, axis=0) + rng.normal(0, 2, SIZE)
 
@@ -106,3 +110,92 @@ def test_a_ridge_that_is_wide_on_one_side_is_that_of_bent_edges(rng, angle, besi
     faults, content = angles_of_stripes(*searched(picture[None], 255), 1.0)
     assert (faults, len(content)) == ([], 1)
     assert abs(content[0] - angle) < 1
+
+
+def with_dead_rows(rng, picture, dead=(50, 51, 121), noisy=(20, 90)):
+    """Return a picture with rows of one level, and rows with noise of their own."""
+    made = picture.copy()
+    made[[*dead]] = 150
+    made[[*noisy]] += rng.normal(0, 25, (len(noisy), picture.shape[1]))
+    return made
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e-12])
+@pytest.mark.parametrize(("angle", "lines_are"), [("auto", "rows"), (0, "rows"), (90, "columns")])
+def test_dead_and_noisy_lines_become_what_is_beside_them(rng, angle, lines_are, factor):
+    truth = scene(rng, 40)
+    faulty = with_dead_rows(rng, truth)
+    turn = np.transpose if lines_are == "columns" else np.asarray
+    with Filter(H.stripes(angle), output="keep", edges="mirror") as f:
+        made = turn(f(turn(faulty) * factor, white=255 * factor)) * 255
+        assert f.notes() == [f"5 dead or noisy {lines_are}"]
+    repaired = [20, 50, 51, 90, 121]
+    assert np.abs(np.delete(made - faulty, repaired, axis=0)).max() < 1e-3
+    assert np.sqrt(np.square(made - truth)[repaired].mean()) < 4 < np.sqrt(np.square(faulty - truth)[repaired].mean())
+
+
+def test_lines_and_dead_lines_are_taken_out_together(rng):
+    truth = scene(rng, 40)
+    faulty = with_dead_rows(rng, truth + rng.normal(0, 4, (HEIGHT, 1)))
+    with Filter(H.stripes("auto"), output="keep", edges="mirror") as f:
+        made = f(faulty, white=255) * 255
+        assert f.notes()[0].startswith("5 dead or noisy rows, lines at 0 degrees, offsets of ")
+    assert np.abs(made - truth).mean() < 2 < np.abs(faulty - truth).mean()
+
+
+def test_a_part_of_dead_lines_stays_with_depth(rng):
+    faulty = with_dead_rows(rng, scene(rng, 40))
+    half, whole = (
+        Filter(H.stripes("auto").with_depth(depth), output="keep", edges="mirror")(faulty, white=255) * 255
+        for depth in (20 * np.log10(2), 300)
+    )
+    np.testing.assert_allclose(half, (faulty + whole) / 2, atol=1e-3)
+
+
+def test_pages_have_dead_rows_in_common(rng):
+    pages = np.stack([scene(rng, 40) for _ in range(4)])
+    faulty = np.stack([with_dead_rows(rng, page, noisy=()) for page in pages])
+    with Filter(H.stripes("auto", fixed_pattern="pages"), output="keep", edges="mirror") as f:
+        made = f(faulty, white=255) * 255
+        assert f.notes()[0] == "3 dead or noisy rows"
+    assert np.abs(made - pages)[:, [50, 51, 121]].mean() < 4
+
+
+@pytest.mark.parametrize("level", [1, 2, 3.5])
+def test_a_reduced_picture_has_its_dead_rows_where_they_are_there(level):
+    part = DeadLines(0.0, ((50, 52), (120, 121)), HEIGHT)
+    small = part.reduced(level, HEIGHT, WIDTH)
+    assert small.runs == tuple((start // int(level), (stop - 1) // int(level) + 1) for start, stop in part.runs)
+    assert part.reduced(level, HEIGHT + 1, WIDTH) is None
+    with pytest.raises(ParameterError, match="are of 192 pixels across, and the picture has 100"):
+        part.take_out_of(np.zeros((100, 100)), 0.0)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        scene,
+        lambda rng: 128 + rng.normal(0, 20, SIZE),
+        lambda _: np.full(SIZE, 7.0),
+        lambda rng: np.concatenate([scene(rng)[:90], np.full((3, WIDTH), 255.0), scene(rng)[:90]]),  # two pictures
+        lambda rng: np.where((Y % 24 < 2) | (X % 32 < 2), 20.0, scene(rng)),  # a grid
+        lambda rng: scene(rng, 40) * ~((Y == 90) & (abs(X - 128) < 100) & (X % 6 < 2)),  # a dotted line with margins
+        lambda rng: scene(rng) + 70.0 * ((Y % 24 < 13) & (X % 20 < 9)),  # windows
+        lambda rng: scene(rng, 40) * (abs(Y - 96) < 80),  # a letterbox
+        lambda rng: scene(rng, 40) + 30.0 * (Y == 90),  # a line that follows the picture
+        lambda rng: scene(rng, 40) * np.where(Y == 90, 1.3, 1),
+        lambda rng: np.where((Y % 40 < 3) | ((X + 20 * (Y // 40 % 2)) % 40 < 3), 90.0, 150) + rng.normal(0, 3, SIZE),
+    ],
+    ids=["disks", "noise", "flat", "collage", "grid", "dots", "facade", "letterbox", "offset", "gain", "bricks"],
+)
+def test_what_belongs_to_a_picture_is_no_dead_line(rng, content):
+    picture = content(rng)
+    assert dead_lines(picture) == []
+    assert dead_lines(np.ascontiguousarray(picture.T)) == []
+
+
+def test_missing_pixels_are_no_dead_line(rng):
+    faulty = with_dead_rows(rng, scene(rng, 40))
+    faulty[60:63] = np.nan
+    faulty[100, 30:90] = np.nan
+    assert dead_lines(faulty) == [(20, 21), (50, 52), (90, 91), (121, 122)]
