@@ -209,9 +209,14 @@ class _Picture:
 
     def _dead(self, angle: float, holes: Holes | None) -> Iterator[DeadLines]:
         """Replace the rows or columns that do not follow the picture, and yield parts for them."""
-        for channel, plane, missing in self._planes(angle, holes):
-            if runs := dead_lines(columns_of(plane, missing)):
-                part = DeadLines(angle, tuple(runs), len(plane), channel)
+        found = [
+            DeadLines(angle, tuple(dead_lines(columns_of(plane, missing))), len(plane), channel)
+            for channel, plane, missing in self._planes(angle, holes)
+        ]
+        if len({each.runs for each in found}) == 1:
+            found = [replace(found[0], channels=None)]
+        for part in found:
+            if part.runs:
                 self.take_out(part)
                 yield part
 

@@ -39,13 +39,15 @@ FAINTEST = 0.1
 # What steps between so many rows to either side usually are: this quantile of them.
 AROUND, USUAL = 16, 0.75
 # Dead and noisy lines differ from those beside them by so many times what these differ by, in some of so many parts.
-# More than this part of all lines are the picture's own.
-PARTS, TIMES, OF_DEAD, OF_NOISY, MOST_DEAD = 16, 2.0, 0.25, 0.9, 0.1
+# Noisy ones vary more than these in nearly all. More than the last part of all lines are the picture's own.
+PARTS, TIMES, OF_DEAD, OF_NOISY, NEARLY_ALL, MOST_DEAD = 16, 2.0, 0.25, 0.6, 0.9, 0.1
 # A dead line varies along itself by this part of what lines around it do. Lines beside an object of one level vary less
 # than the next ones, as edges are blurred; those beside a dead line by at least this part.
 FLAT, UNBLURRED = 0.25, 0.9
 # So many lines or more with a pitch of more pixels in common are no dead ones.
 REGULAR = 4
+# The power of a dotted line is at few frequencies: more than this part at one.
+DOTTED = 0.1
 
 
 def searched(planes: Array, white: float) -> tuple[Floats, Power]:
@@ -158,17 +160,10 @@ def _dead(some: Floats) -> list[tuple[int, int]]:
     runs = [run for run in _runs(means < FLAT * _quantile_around(means, 0.5)) if run[0] > 1 and run[1] < len(some) - 1]
     is_any, flattest = False, 0.0
     for start, stop in runs:
-        beside, apart = (
-            np.minimum(along[start - 1], along[stop]),
-            _varies(some[[stop]] - some[[start - 1]], by_part=False),
-        )
-        least = np.max([*along[start:stop], *apart, usual[start - 1], usual[stop - 1]], axis=0)
         is_blurred = means[start - 1] < UNBLURRED * means[start - 2] or means[stop] < UNBLURRED * means[stop + 1]
-        if (
-            not is_blurred
-            and _stands_out(beside, least, OF_DEAD)
-            and np.linalg.norm(beside) > TIMES * np.linalg.norm(least)
-        ):
+        apart = _varies(some[[stop]] - some[[start - 1]], by_part=False)
+        least = np.max([*along[start:stop], *apart, usual[start - 1], usual[stop - 1]], axis=0)
+        if not is_blurred and _stands_out(np.minimum(along[start - 1], along[stop]), least, OF_DEAD):
             is_any, flattest = True, max(flattest, float(means[start:stop].max()))
     return [(start, stop) for start, stop in runs if is_any and means[start:stop].max() <= flattest]
 
@@ -183,17 +178,27 @@ def _noisy(some: Floats) -> Iterator[tuple[int, int]]:
         stop = start
         while start >= behind and may_be[stop]:
             stop += 1
-            share = (np.arange(start, stop)[:, None] - start + 1) / (stop - start + 1)
-            above, below = some[[start - 1]], some[[stop]]
-            away = _varies(some[start:stop] - (1 - share) * above - share * below, by_part=True).min(axis=0)
-            least = np.max([*_varies(below - above, by_part=True), usual[start - 1], usual[stop - 1]], axis=0)
-            if _stands_out(away, least, OF_NOISY):
+            if _is_noisy(some[start - 1 : stop + 1], np.maximum(usual[start - 1], usual[stop - 1])):
                 behind = stop
                 yield start, stop
 
 
+def _is_noisy(near: Floats, usual: Floats) -> bool:
+    """Whether all rows but the first and the last have noise of their own; ``usual`` are steps in each part."""
+    first, *own, last = _varies(near, by_part=True)
+    if np.mean(np.min(own, axis=0) > np.maximum(first, last)) < NEARLY_ALL:
+        return False
+    share = np.linspace(0, 1, len(near))[1:-1, None]
+    differs = near[1:-1] - (1 - share) * near[0] - share * near[-1]
+    power = np.square(np.abs(np.fft.rfft(np.nan_to_num(differs))))[:, 1:]
+    if (power.max(axis=1) > DOTTED * power.sum(axis=1)).any():
+        return False
+    apart = _varies(near[[-1]] - near[[0]], by_part=True)[0]
+    return _stands_out(_varies(differs, by_part=True).min(axis=0), np.maximum(apart, usual), OF_NOISY)
+
+
 def _stands_out(varies: Floats, least: Floats, part: float) -> bool:
-    """Whether what varies is larger than something else in this part of the groups of columns."""
+    """Whether what varies is larger than something else in this part of the row's parts."""
     return bool(np.mean((varies > TIMES * least) & (least > 0)) >= part)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -134,6 +132,17 @@ def test_dead_and_noisy_lines_become_what_is_beside_them(rng, angle, lines_are, 
     assert np.sqrt(np.square(made - truth)[repaired].mean()) < 4 < np.sqrt(np.square(faulty - truth)[repaired].mean())
 
 
+def test_rows_that_are_dead_in_all_colors_are_counted_once(rng):
+    color = np.stack([scene(rng, 40) for _ in range(3)], axis=2)
+    color[[50, 51, 121]] = 150
+    with Filter(H.stripes("auto"), output="keep", edges="mirror") as f:
+        f(color, channel_axis=-1, white=255)
+        assert f.notes() == ["3 dead or noisy rows"]
+        color[[70, 77, 130], :, 1] = 100
+        f(color, channel_axis=-1, white=255)
+        assert f.notes()[0].startswith("3 dead or noisy rows in channel 0, 6 dead or noisy rows in channel 1, 3 ")
+
+
 def test_lines_and_dead_lines_are_taken_out_together(rng):
     truth = scene(rng, 40)
     faulty = with_dead_rows(rng, truth + rng.normal(0, 4, (HEIGHT, 1)))
@@ -181,12 +190,26 @@ def test_a_reduced_picture_has_its_dead_rows_where_they_are_there(level):
         lambda rng: np.where((Y % 24 < 2) | (X % 32 < 2), 20.0, scene(rng)),  # a grid
         lambda rng: scene(rng, 40) * ~((Y == 90) & (abs(X - 128) < 100) & (X % 6 < 2)),  # a dotted line with margins
         lambda rng: scene(rng) + 70.0 * ((Y % 24 < 13) & (X % 20 < 9)),  # windows
+        lambda rng: 250 - 200 * ((Y == 90) & (abs(X - 128) < 120) & (X % 6 < 2)) + rng.normal(0, 2, SIZE),  # to fill in
         lambda rng: scene(rng, 40) * (abs(Y - 96) < 80),  # a letterbox
         lambda rng: scene(rng, 40) + 30.0 * (Y == 90),  # a line that follows the picture
         lambda rng: scene(rng, 40) * np.where(Y == 90, 1.3, 1),
         lambda rng: np.where((Y % 40 < 3) | ((X + 20 * (Y // 40 % 2)) % 40 < 3), 90.0, 150) + rng.normal(0, 3, SIZE),
     ],
-    ids=["disks", "noise", "flat", "collage", "grid", "dots", "facade", "letterbox", "offset", "gain", "bricks"],
+    ids=[
+        "disks",
+        "noise",
+        "flat",
+        "collage",
+        "grid",
+        "dots",
+        "facade",
+        "form",
+        "letterbox",
+        "offset",
+        "gain",
+        "bricks",
+    ],
 )
 def test_what_belongs_to_a_picture_is_no_dead_line(rng, content):
     picture = content(rng)
