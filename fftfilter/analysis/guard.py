@@ -17,6 +17,7 @@ import numpy as np
 from ..arrays import Floats
 from .found import Peak, bins_apart
 from .power import Spectrum
+from .surroundings import at
 
 OF_LINES, MOST = 0.065, 30.0
 OF_DEVIATION = 0.1
@@ -28,6 +29,9 @@ COUNTS = 16.0
 # All at half multiples of a structure's fundamental belong to it, up to so many, within so many bins; and all at sums
 # of those of two of the strongest structures, as rows and columns of windows.
 HALVES, NEAR, PAIRED = 50, 2.0, 6
+# Waves of one period and height everywhere have at least this part of their power within so many bins, of that within
+# so many; its surroundings begin so far away. Threads, ripples and rows of keys vary, and have less.
+SHARP, SPOT, REACH, BESIDE, FARTHEST = 0.9, 2.3, 5, 8, 12
 # Patterns of meshes are looked for in waves of at least this part of the largest amplitude.
 LEAST_OF_PATTERNS = 0.5
 
@@ -37,6 +41,7 @@ def without_content(peaks: Sequence[Peak], mean: Spectrum) -> list[Peak]:
     everything = [one for group in peaks for one in group.all()]
     if screens(everything, mean):  # a print, whose waves go with their harmonics
         return list(peaks)
+    peaks = [peak for peak in peaks if _is_sharp(peak, mean)]
     drawn = (pair for pair in right_angles(everything, LEAST_OF_PATTERNS) if is_drawn(*pair, mean))
     found: list[Floats] = [each.place for pair in drawn for each in pair]
     for peak in everything:
@@ -52,6 +57,15 @@ def without_content(peaks: Sequence[Peak], mean: Spectrum) -> list[Peak]:
     sums = [(one[:, None] + other).reshape(-1, 2) for one, other in combinations(along[:PAIRED], 2)]
     places = np.concatenate([*along, *sums])
     return [peak for peak in peaks if not (bins_apart(places, peak, mean) < NEAR).any()]
+
+
+def _is_sharp(peak: Peak, mean: Spectrum) -> bool:
+    """Whether a wave has one period and height everywhere, so that its power is in a spot."""
+    steps = np.arange(-FARTHEST, FARTHEST + 1)
+    ky, kx = round(peak.fy * mean.height) + steps[:, None], round(peak.fx * mean.width) + steps
+    near, away = at(mean.power[peak.channels[0]], mean.width, ky, kx), np.hypot(steps[:, None], steps)
+    near = near - np.median(near[away > BESIDE])
+    return bool(near[away < SPOT].sum() >= SHARP * near[away <= REACH].sum())
 
 
 def _harmonic_ratio(peak: Peak, phi: Floats, mean: Spectrum) -> float:

@@ -77,6 +77,12 @@ def test_layouts_that_repeat_are_content(name):
     assert len(peaks) == len(left)
 
 
+@pytest.mark.parametrize("amount", [1.0, 1.5, 2.0])
+def test_waves_whose_period_varies_as_ripples_do_are_content(amount):
+    left, *_ = kept(128 + 30 * np.sin(WAVE + amount * np.sin(X / 31 + Y / 57) + amount * np.sin(Y / 23)))
+    assert left == []
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_faults_are_none(name, camera):
     left, peaks, _ = kept(camera[128:380, 128:396] / 2 + 60 + FAULTS[name])
