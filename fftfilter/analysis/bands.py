@@ -49,6 +49,9 @@ EVERY_ROW, SLOW, ALIKE, WHITE = 0.5, 64, 0.55, 4.0
 # there are many steps, and for levels very many. So many times their participation is the number of steps that stand
 # out from errors.
 FLAT, FINE, MANY, OF_LEVELS, WHOLE = 2.4, 0.25, 24, 96, 1.5
+# A group is beside a bright object if it differs from the next one, in the mean of so many rows, so many times as much
+# as where these differ least, and than it would in so many times that of usual rows.
+ROWS_OF_OBJECT, BESIDE_OBJECT, USUAL = 5, 3.0, 3.0
 # In how many of its standard errors, each of which may be the best, a step has to be the same in four groups of five.
 LIMITS = (0.0, 2.0, 3.0, 5.0)
 # The quantile of four groups of five, and its distance from the median in standard deviations.
@@ -57,9 +60,9 @@ QUANTILE, AWAY = 0.2, 0.84
 WITHIN, OF_MEDIAN = 0.683, 1.2533
 # So many times the power of errors is no lines; what goes on for more rows, from step to step, is the picture's own.
 ERRORS, PITCHES = 1.5, 10.0
-# Steps are lines, and gains, if prediction gains from that, by so many standard errors. Another model has to leave at
-# most this part of what a simpler one leaves.
-SURE, BETTER = 1.9, 0.95
+# Steps are lines if prediction gains from that, by so many standard errors. Another model has to leave at
+# most this part of what a simpler one leaves. Gains of lines that are sure need less.
+SURE, BETTER, LIKELY = 1.9, 0.95, 1.5
 # Where more rows than this part have a step, each other row has one, too: it counts if four groups of five are within
 # so many times the usual one.
 EVERYWHERE, KNOWN = 0.8, 1.5
@@ -238,7 +241,7 @@ def _lines(
             of_logs = _model(logs, blurred, fewest, with_ridge=False, strict=strict)
             doubt = doubt or of_logs.doubt
             # A ridge tells no gains: its lines are along a part of the picture.
-            if of_logs.kind and (not (best.kind or strict) or _is_gain(some, best, of_logs.steps)):
+            if of_logs.kind and (not (best.kind or strict) or _is_gain(some, best, of_logs)):
                 some, is_gain = logs, True
                 best = _model(logs, blurred, fewest, with_ridge=True, strict=strict) if with_ridge else of_logs
     if not best.kind:
@@ -255,13 +258,14 @@ def _lines(
     return Lines(profiles, is_gain, pitch), doubt
 
 
-def _is_gain(some: Floats, model: _Model, of_logs: Floats) -> bool:
+def _is_gain(some: Floats, model: _Model, of_logs: _Model) -> bool:
     """Whether half of the groups predict the pixels of the other half better as gains."""
-    if model.found is None:
+    found = of_logs.found if model.found is None else model.found
+    if found is None:
         return False
-    is_step, groups = model.found != 0, model.steps.shape[1]
+    is_step, groups = found != 0, model.steps.shape[1]
     parity = np.repeat(np.arange(groups) % 2, np.diff(_shares(some.shape[1], groups)))
-    offsets, gains = ([is_step * medians_of(each[:, i::2]) for i in (0, 1)] for each in (model.steps, of_logs))
+    offsets, gains = ([is_step * medians_of(each[:, i::2]) for i in (0, 1)] for each in (model.steps, of_logs.steps))
     return are_gains([some[:, parity != first] for first in (0, 1)], offsets, gains)
 
 
@@ -281,7 +285,7 @@ def are_gains(pictures: list[Floats], offsets: list[Floats], gains: list[Floats]
             by_offset, by_gain = (np.abs(np.diff(unit * (parts - each), order, axis=0)) for each in said)
             rows.append(np.nansum(by_offset - by_gain, axis=1))
     each_row = np.stack([*map(np.concatenate, ahead)])
-    return bool((each_row.sum(axis=1) > SURE * np.linalg.norm(each_row, axis=1)).all())
+    return bool((each_row.sum(axis=1) > LIKELY * np.linalg.norm(each_row, axis=1)).all())
 
 
 # Steps
@@ -325,7 +329,8 @@ def _middle(values: Floats) -> Floats:
 def _leveled(steps: Floats, found: Floats | None) -> Floats:
     """Return steps without what the slopes of groups differ by, as bright objects have them, if most rows have lines.
 
-    The flattest groups count most. Two halves of the groups are leveled, each by itself.
+    The flattest groups count most. Two halves of the groups are leveled, each by itself. Groups beside a bright object
+    become NaN: the spikes of a star fall along the row, while lines of a part differ where they begin and end alone.
     """
     if found is None or 2 * np.count_nonzero(found) <= len(found):
         return steps
@@ -343,6 +348,11 @@ def _leveled(steps: Floats, found: Floats | None) -> Floats:
         apart = own - np.average(own, axis=1, weights=weights, keepdims=True)
         power = np.maximum(np.square(apart), np.finfo(float).tiny)
         half[:] -= apart * np.maximum(power - CERTAIN**2 * errors, 0) / power
+        between = np.pad(np.abs(np.diff(half)), ((ROWS_OF_OBJECT // 2, ROWS_OF_OBJECT // 2), (1, 1)), "symmetric")
+        between = np.nan_to_num(sliding_window_view(between, ROWS_OF_OBJECT, axis=0).mean(axis=2))
+        beside = np.maximum(between[:, 1:], between[:, :-1])
+        least = np.sort(beside, axis=1)[:, 1:2]
+        half[beside > BESIDE_OBJECT * np.maximum(least, USUAL * np.median(least))] = np.nan
     return leveled
 
 

@@ -71,6 +71,22 @@ def test_a_galaxy_along_most_of_the_rows_has_no_part_in_the_lines():
     assert np.mean(worst) < 7, worst
 
 
+def test_the_spikes_of_stars_have_no_part_in_the_lines():
+    """They fall along the rows from the star, over most of the picture."""
+    y, x = np.mgrid[:HEIGHT, :WIDTH]
+    worst = []
+    for seed in range(3):
+        rng, sky = np.random.default_rng(seed), np.full((HEIGHT, WIDTH), 100.0)
+        for row, column, long in rng.uniform((20, 20, 30), (300, 380, 70), (6, 3)):
+            sky += 20000 * (1 + (np.square(y - row) + np.square(x - column)) / 4) ** -1.8
+            sky += 400 * np.exp(-np.abs(x - column) / long - np.square(y - row) / 2)
+        lines = rng.normal(0, 3, HEIGHT)
+        faulty = np.minimum(sky + lines[:, None] + rng.normal(0, 4, sky.shape), 5000).astype(np.float32)
+        left = lines - np.median(faulty - repaired(faulty, 0)[0], axis=1)
+        worst.append(np.abs(left - np.median(left)).max())
+    assert np.mean(worst) < 10, worst
+
+
 @pytest.mark.parametrize("amount", [1, 4])
 @pytest.mark.parametrize("name", ["camera", "rocket"])
 def test_every_other_column_is_no_slope(rng, name, amount):
