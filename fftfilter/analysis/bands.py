@@ -63,9 +63,9 @@ ERRORS, PITCHES = 1.5, 10.0
 # Steps are lines if prediction gains from that, by so many standard errors. Another model has to leave at
 # most this part of what a simpler one leaves. Gains of lines that are sure need less.
 SURE, BETTER, LIKELY = 1.9, 0.95, 1.5
-# Where more rows than this part have a step, each other row has one, too: it counts if four groups of five are within
-# so many times the usual one.
-EVERYWHERE, KNOWN = 0.8, 1.5
+# Steps are equally far apart if the part of them that is, times the part of such rows that have one, is more than this.
+# Then each of these, six or more, has one: it counts if four groups of five are within so many times the usual.
+REGULAR, FEWEST_DUE, KNOWN = 0.3, 6, 2.0
 # The most that a step may have to do with the next, as edges are blurred over some rows; that of slanted lines; the
 # fewest steps that tell lines alone; the least height of a step, as a part of the usual one.
 BLURRED, SLANTED, FEWEST_STEPS, SMALL = 0.25, 0.6, 4, 0.1
@@ -426,8 +426,8 @@ def _profile(steps: Floats, found: Floats, least: int = 1, levels: Floats | None
     walks = _walks(found)
     low, medians, high = _quantiles(steps, QUANTILE, 0.5, 1 - QUANTILE)
     own = medians - slopes(medians)
-    if not walks and np.count_nonzero(found) > EVERYWHERE * len(found):
-        found = np.where(high - low < KNOWN * np.median(np.abs(found[found != 0])), own, found)
+    if not walks and least == 1:
+        found = _with_due(found, own, high - low)
     where = np.flatnonzero(found)
     sums = np.concatenate([[0.0], np.cumsum(medians if walks else found - _beside(own, found))])
     transformed = cosines(sums[None])[0]
@@ -497,6 +497,21 @@ def slopes(medians: Floats) -> Floats:
     deviations = np.sort(np.abs(around - middle[:, None]), axis=1)[:, AROUND : AROUND + 2].mean(axis=1)
     power, errors = np.square(middle), np.square(CERTAIN * deviations)
     return np.asarray(middle * np.maximum(power - errors, 0) / np.maximum(power, np.finfo(float).tiny))
+
+
+def _with_due(found: Floats, own: Floats, spread: Floats) -> Floats:
+    """Return steps with one in each row that is due, and none between, where most are equally far apart."""
+    where, best, is_due = np.flatnonzero(found), REGULAR, None
+    for every in range(1, len(found) // FEWEST_DUE + 1):
+        hits = np.bincount(where % every, minlength=every)
+        on = np.arange(len(found)) % every == hits.argmax()
+        alike = hits.max() ** 2 / (len(where) * np.count_nonzero(on))
+        if alike > best and hits.max() >= FEWEST_DUE:
+            best, is_due = alike, on
+    if is_due is None:
+        return found
+    is_known = spread < KNOWN * np.median(np.abs(found[where]))
+    return np.asarray(np.where(is_due, np.where(is_known, own, found), 0))
 
 
 def _beside(medians: Floats, found: Floats) -> Floats:
