@@ -156,9 +156,9 @@ def lines_of_part(plane: Array, holes: Holes | None) -> tuple[Lines, int, int] |
     whole = columns_of(plane, holes, PARTS).reshape(height, PARTS, -1)
     steps = _middle(np.nan_to_num(np.diff(whole, axis=0)).reshape(-1, whole.shape[2])).reshape(height - 1, PARTS)
     blocks = [(a, a + n) for n in (PARTS // 8, PARTS // 4) for a in range(0, PARTS - n + 1, n // 2)]
-    agree = sorted(((_agreement(steps[:, a:b]), a, b) for a, b in blocks), reverse=True)[:TRIED]
+    agree = [(agreement(steps[:, a:b:2], steps[:, a + 1 : b : 2]), a, b) for a, b in blocks]
     spans = set()
-    for a, b in (each[1:] for each in agree if each[0] > AGREE):
+    for a, b in (each[1:] for each in sorted(agree, reverse=True)[:TRIED] if each[0] > AGREE):
         if (found := steps_of_lines(steps[:, a:b])) is None:
             continue
         gained = (np.abs(steps) - np.abs(steps - found[:, None])).sum(axis=0) / np.abs(found).sum()
@@ -189,12 +189,12 @@ def _is_shown(lines: Lines, part: Floats, rest: Floats) -> bool:
     return bool(lines.profiles[0].std() > np.nanstd(rest) and not around < UNLIKE * varies < UNLIKE**2 * around)
 
 
-def _agreement(steps: Floats) -> float:
-    """Return the correlation of the means of two halves of the groups."""
-    one, other = steps[:, ::2].mean(axis=1), steps[:, 1::2].mean(axis=1)
+def agreement(some: Floats, others: Floats) -> float:
+    """Return the correlation of the steps of some groups with those of others."""
+    one, other = medians_of(some), medians_of(others)
     most = 3 * np.median(np.abs(one[one != 0])) if one.any() else 0.0
     one, other = np.clip(one, -most, most), np.clip(other, -most, most)
-    return float(one @ other / max(np.sqrt((one @ one) * (other @ other)), np.finfo(float).tiny))
+    return float(one @ other / (np.linalg.norm(one) * np.linalg.norm(other) + np.finfo(float).tiny))
 
 
 def _end(plane: Array, lines: Lines, at: int, around: int) -> int:
@@ -260,10 +260,7 @@ def _lines(
 
 def _is_gain(some: Floats, model: _Model, of_logs: _Model) -> bool:
     """Whether half of the groups predict the pixels of the other half better as gains."""
-    found = of_logs.found if model.found is None else model.found
-    if found is None:
-        return False
-    is_step, groups = found != 0, model.steps.shape[1]
+    is_step, groups = (of_logs.found if model.found is None else model.found) != 0, model.steps.shape[1]
     parity = np.repeat(np.arange(groups) % 2, np.diff(_shares(some.shape[1], groups)))
     offsets, gains = ([is_step * medians_of(each[:, i::2]) for i in (0, 1)] for each in (model.steps, of_logs.steps))
     return are_gains([some[:, parity != first] for first in (0, 1)], offsets, gains)
@@ -291,13 +288,9 @@ def are_gains(pictures: list[Floats], offsets: list[Floats], gains: list[Floats]
 # Steps
 
 
-def _shares(columns: int, groups: int = 0) -> Array:
-    """Return where groups of columns begin, and the end; of so many, or as many as usual."""
-    return np.linspace(0, columns, (groups or _groups_of(columns)) + 1).astype(np.intp)
-
-
-def _groups_of(columns: int, fewest: int = FEWEST) -> int:
-    return min(GROUPS, max(4, columns // fewest))
+def _shares(columns: int, groups: int) -> Array:
+    """Return where groups of columns begin, and the end."""
+    return np.linspace(0, columns, groups + 1).astype(np.intp)
 
 
 def steps_of_groups(some: Floats, fewest: int = FEWEST) -> Floats:
@@ -305,7 +298,7 @@ def steps_of_groups(some: Floats, fewest: int = FEWEST) -> Floats:
 
     The median would be rounded in pictures of few levels, and tell small slopes from errors no more.
     """
-    return _by_group(np.diff(some, axis=0), _groups_of(some.shape[1], fewest))
+    return _by_group(np.diff(some, axis=0), min(GROUPS, max(4, some.shape[1] // fewest)))
 
 
 def _by_group(values: Floats, groups: int) -> Floats:
@@ -371,9 +364,7 @@ def _quantiles(values: Floats, *wanted: float) -> list[Floats]:
 
 def _size(values: Floats) -> float:
     """Return the mean size of values without NaN."""
-    sizes = np.abs(values)
-    mean = float(sizes.mean())
-    return mean if np.isfinite(mean) else float(np.nanmean(sizes))
+    return float(np.nanmean(np.abs(values)))
 
 
 def medians_of(values: Floats) -> Floats:
@@ -556,31 +547,29 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
         return _Model("", steps, None, "")
     steps = _leveled(steps, steps_of_lines(steps))
     by_steps, by_ridge, by_both = (np.zeros(steps.shape) for _ in range(3))
-    gained, left, before = [], 0.0, 0.0
+    sizes = [np.zeros((2, 0))]
     ends = _shares(some.shape[1], steps.shape[1])
     for first in (0, 1):
         own, other = steps[:, first::2], steps[:, 1 - first :: 2]
         found = steps_of_lines(own)
         if found is not None:
-            there = found != 0
-            a, b = (np.nansum(np.abs(each[there]), axis=1) for each in (other, other - found[:, None]))
-            gained.append(a - b)
-            before, left = before + float(a.sum()), left + float(b.sum())
+            sizes.append(np.nansum(np.abs([other, other - found[:, None]])[:, found != 0], axis=2))
         if with_ridge:
             profile = np.zeros(len(some)) if found is None else _profile(own, found)[0]
             by_steps[:, 1 - first :: 2] = np.diff(profile)[:, None]
             half = np.concatenate([some[:, ends[i] : ends[i + 1]] for i in range(first, steps.shape[1], 2)], axis=1)
             low, centers = _low_rows(half), (np.arange(own.shape[1]) + 0.5) / own.shape[1]
+            waves = np.cos(np.pi * np.outer(np.arange(len(low)), centers))
             for into, known in ((by_ridge, 0 * profile), (by_both, profile)):
                 lower = low.copy()
                 lower[0] -= cosines(known[None])[0] * half.shape[1]
-                field = along(_ridge(lower, half.shape[1]), centers)
+                field = _ridge(lower, half.shape[1]).T @ waves
                 # A group of the other half lies between two of this one.
                 beside_it = np.arange(other.shape[1]) + 1 - first
                 between = sum(field[:, np.clip(beside_it - k, 0, own.shape[1] - 1)] for k in (0, 1)) / 2
                 into[:, 1 - first :: 2] = np.diff(between + known[:, None], axis=0)
-    gains = np.concatenate(gained) if gained else np.zeros(0)
-    is_sure = gains.sum() > SURE * np.sqrt(np.square(gains).sum())
+    before, left = np.concatenate(sizes, axis=1)
+    is_sure = (before - left).sum() > SURE * np.linalg.norm(before - left)
     found = steps_of_lines(steps) if is_sure else None
     is_lines, walks = found is not None, False
     doubt: Doubt = ""
@@ -596,7 +585,7 @@ def _model(some: Floats, most: float, fewest: int, *, with_ridge: bool, strict: 
             is_lines &= (
                 (uneven > EQUAL and not repeats(found))
                 or is_laid_over(some, found, LEAST_PITCH - 1 if most == SLANTED else 1)
-            ) and uneven * left < UNEQUAL * before
+            ) and uneven * left.sum() < UNEQUAL * before.sum()
             is_lines &= all(a < b for a, b in zip(unmoved(np.diff(some, axis=0), found), UNMOVED, strict=True))
         is_wide = is_lines and strict and np.count_nonzero(where) < FEWEST_STEPS
         is_lines &= not is_wide
@@ -648,22 +637,17 @@ def repeats(steps: Floats, chance: float = CHANCE) -> bool:
 
 
 def _low_rows(values: Array) -> Floats:
-    """Return the cosine transform of values, ``(half cycles along the rows, half cycles across)``; NaN count as 0."""
+    """Return the cosine transform of values, ``(half cycles along the rows, half cycles across)``; NaN are medians."""
     height, width = values.shape
     waves = np.cos(np.pi / width * np.outer(np.arange(width) + 0.5, np.arange(BESIDE.stop)))
     rows = np.empty((BESIDE.stop, height))
     for start in range(0, height, STRIP):
         part = values[start : start + STRIP].astype(np.float64)
-        rows[:, start : start + STRIP] = ((part if np.isfinite(part).all() else _without_nan(part)) @ waves).T
+        if not np.isfinite(part).all():
+            part = np.where(np.isfinite(part), part, medians_of(part)[:, None])
+        rows[:, start : start + STRIP] = (part @ waves).T
     rows[0] -= rows[0].mean()
     return np.asarray(cosines(rows))
-
-
-def _without_nan(part: Floats) -> Floats:
-    """Return values with the mean of a row in the place of NaN."""
-    is_valid = np.isfinite(part)
-    means = np.where(is_valid, part, 0).sum(axis=1) / np.maximum(is_valid.sum(axis=1), 1)
-    return np.where(is_valid, part, means[:, None])
 
 
 def _ridge(low: Floats, width: int) -> Floats:
@@ -686,11 +670,6 @@ def _smooth(values: Floats, count: int) -> Floats:
     """Return the mean of so many values around each; beyond the ends they are mirrored."""
     padded = np.pad(values, count // 2, "symmetric" if len(values) > count // 2 else "edge")
     return np.convolve(padded, np.full(count, 1 / count), "valid")
-
-
-def along(profiles: Floats, places: Floats) -> Floats:
-    """Return what lines add ``(rows, places)`` at parts of their length."""
-    return np.asarray(profiles.T @ np.cos(np.pi * np.outer(np.arange(len(profiles)), places)))
 
 
 def _from_cosines(transformed: Floats) -> Floats:

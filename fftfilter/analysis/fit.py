@@ -332,14 +332,9 @@ class _Picture:
         for channel, plane, missing in self._planes(angle, holes):
             ends = np.ceil(np.arange(number + 1) * (plane.shape[1] / number) - 0.5).astype(np.intp)
             for are_gains in (True, False):  # gains only if those of all blocks are
+                asked = {"with_ridge": False, "with_gains": are_gains, "strict": not is_known}
                 each = [
-                    lines_of(
-                        plane[:, a:b],
-                        None if missing is None else missing[:, a:b],
-                        with_ridge=False,
-                        with_gains=are_gains,
-                        strict=not is_known,
-                    )[0]
+                    lines_of(plane[:, a:b], missing if missing is None else missing[:, a:b], **asked)[0]
                     for a, b in pairwise(ends)
                 ]
                 if all(found.is_gain for found in each if found):

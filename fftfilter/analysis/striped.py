@@ -20,7 +20,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from ..arrays import Array, Floats, Holes, strips
 from ..transfer.ridges import across_of
-from .bands import COLUMNS, medians_of, related, repeats, steps_of_groups, steps_of_lines
+from .bands import AGREE, COLUMNS, agreement, medians_of, related, repeats, steps_of_groups, steps_of_lines
 from .power import middle, spectrum
 from .surroundings import Power, at
 
@@ -105,8 +105,9 @@ def along_ridges(power: Power, width: int, angles: Floats, f: Floats) -> Power:
 def _is_striped(plane: Floats, angle: float, least: float) -> bool:
     """Whether lines have steps above ``least`` almost everywhere, each by itself, which are the same in most groups."""
     steps = steps_of_groups(sampled_along(plane, None, angle))
-    found = steps_of_lines(steps[np.count_nonzero(np.isfinite(steps), axis=1) >= steps.shape[1] / 2])
-    if found is None or np.median(np.abs(found)) <= least:
+    steps = steps[np.count_nonzero(np.isfinite(steps), axis=1) >= steps.shape[1] / 2]
+    found, halves = steps_of_lines(steps), np.array_split(steps, 2, axis=1)
+    if found is None or agreement(*halves) < AGREE or np.median(np.abs(found)) <= least:
         return False
     is_everywhere = np.count_nonzero(found) > EVERYWHERE * len(found)
     return bool(is_everywhere and related(found)[0] < RELATED and not repeats(found, chance=0.0))

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
+from scipy.ndimage import gaussian_filter
 from skimage import data
 
 from fftfilter import Filter
@@ -200,6 +201,18 @@ def test_a_factor_and_a_level_change_nothing(rng, factor):
     plain, _ = repaired((faulty / 255).astype(np.float32), 0)
     made, _ = repaired(((faulty / 255 + 3) * factor).astype(np.float32), 0)
     assert off(made / factor, plain + 3) < 0.05 * off(plain, SCENE / 255)
+
+
+@pytest.mark.parametrize(("down", "along"), [(1, 60), (1, 24), (2, 25)])
+def test_streaks_of_a_texture_stay(down, along):
+    """Dunes: lines that are short beside the picture, and do not go on in its other half."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        texture = gaussian_filter(rng.normal(0, 1, (400, 440)), (down, along))
+        picture = 120 + 12 * texture / texture.std() + rng.normal(0, 1, texture.shape)
+        picture = np.clip(np.rint(picture), 0, 255).astype(np.uint8)
+        made, note = repaired(picture)
+        assert np.array_equal(made, picture), note
 
 
 def test_ten_bits_of_sixteen_lose_as_much_as_eight(rng):
