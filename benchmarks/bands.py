@@ -120,9 +120,9 @@ def bands(*, seed: int) -> None:
         ("floats of 1e-6", (lines * 1e-6).astype(np.float32), 1e-6, 0.0),
     ):
         made, said = repaired(picture, "auto")
-        left, rounding = rms((made - zero) / unit, truths[0]), 1 / unit / 6**0.5 if picture.dtype.kind == "u" else 0.0
-        without = (left**2 - rounding**2) ** 0.5
-        click.echo(f"{name}: {left:.2f} left, {without:.2f} without the rounding before and after it; {said}")
+        left = (made - zero) / unit - truths[0]
+        of_rows = np.std(left.mean(axis=1))  # in which the rounding of pixels, before and after, has no part
+        click.echo(f"{name}: {np.sqrt(np.square(left).mean()):.2f} left, {of_rows:.2f} of rows' means; {said}")
     click.echo("\nBands in common: standard deviation of the error of rows' means")
     click.echo(text_table(["", "faulty", "--auto", "--fixed-pattern pages"], in_common(seed), right=".rrr"))
     click.echo("\nHum found: of 6, 12 and 25 levels along rows or columns, then slanted")
