@@ -64,8 +64,8 @@ ERRORS, PITCHES = 1.5, 10.0
 # most this part of what a simpler one leaves. Gains of lines that are sure need less.
 SURE, BETTER, LIKELY = 1.9, 0.95, 1.5
 # Steps are equally far apart if the part of them that is, times the part of such rows that have one, is more than this.
-# Then each of these, six or more, has one: it counts if four groups of five are within so many times the usual.
-REGULAR, FEWEST_DUE, KNOWN = 0.3, 6, 2.0
+# Then each of these, five or more, has one: it counts if four groups of five are within so many times the usual.
+REGULAR, FEWEST_DUE, KNOWN = 0.3, 5, 2.0
 # The most that a step may have to do with the next, as edges are blurred over some rows; that of slanted lines; the
 # fewest steps that tell lines alone; the least height of a step, as a part of the usual one.
 BLURRED, SLANTED, FEWEST_STEPS, SMALL = 0.25, 0.6, 4, 0.1
