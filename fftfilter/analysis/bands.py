@@ -60,6 +60,8 @@ QUANTILE, AWAY = 0.2, 0.84
 WITHIN, OF_MEDIAN = 0.683, 1.2533
 # So many times the power of errors is no lines; what goes on for more rows, from step to step, is the picture's own.
 ERRORS, PITCHES = 1.5, 10.0
+# Sums of steps drift where they leave rows with more power than there was: so many times as much, and none stays.
+MORE = 1.5, 2.0
 # Steps are lines if prediction gains from that, by so many standard errors. Another model has to leave at
 # most this part of what a simpler one leaves. Gains of lines that are sure need less.
 SURE, BETTER, LIKELY = 1.9, 0.95, 1.5
@@ -423,9 +425,7 @@ def _profile(steps: Floats, found: Floats, least: int = 1, levels: Floats | None
     sums = np.concatenate([[0.0], np.cumsum(medians if walks else found - _beside(own, found))])
     transformed = cosines(sums[None])[0]
     power = np.square(transformed) * 2 / count
-    half = steps.shape[1] // 2
-    all_or_found = slice(None) if walks else where
-    parts = steps[all_or_found, :half], steps[all_or_found, half:]
+    parts = np.split(steps[slice(None) if walks else where], [steps.shape[1] // 2], axis=1)
     one, other = (medians_of(part) for part in parts)
     is_in_both = np.isfinite(parts[0]).any(axis=1) & np.isfinite(parts[1]).any(axis=1)
     error = np.square(one - other)[is_in_both].mean() / 4 if is_in_both.any() else np.inf
@@ -435,10 +435,6 @@ def _profile(steps: Floats, found: Floats, least: int = 1, levels: Floats | None
     turned = np.pi * np.arange(count) / count
     turned[0] = turned[1] / 2
     errors = error * len(one) / count / (2 - 2 * np.cos(turned))
-    starts = where[np.diff(where, prepend=-least) >= least]
-    pitch = int(np.median(np.diff(starts))) if len(starts) > 1 else count
-    if len(where) > least * len(starts):  # a step in almost each row
-        pitch = 1
     apart = count / min(len(where), WHOLE * float(np.abs(found).sum() ** 2 / np.square(found).sum()))
     power = np.maximum(_octaves(power), np.finfo(float).tiny)
     if walks:  # the picture's own part of long periods is no walk: it differs from half to half
@@ -462,7 +458,25 @@ def _profile(steps: Floats, found: Floats, least: int = 1, levels: Floats | None
             transformed = np.where(is_better, of_levels, transformed)
             gain = np.where(is_better, 1 - ERRORS * errors / power, gain)
     gain[0] = 0
-    return _from_cosines((gain * transformed)[None])[0], pitch
+    lines = gain * transformed
+    if levels is not None and is_sparse:
+        lines *= _shown(lines, levels - medians_of(levels.T))
+    return _from_cosines(lines[None])[0], _pitch(where, count, least)
+
+
+def _pitch(where: Array, count: int, least: int) -> int:
+    """Return the rows from step to step, of ``count``; those that are nearer than ``least`` are parts of one."""
+    starts = where[np.diff(where, prepend=-least) >= least]
+    if len(where) > least * len(starts):  # a step in almost each row
+        return 1
+    return int(np.median(np.diff(starts))) if len(starts) > 1 else count
+
+
+def _shown(transformed: Floats, levels: Floats) -> Floats:
+    """Return which part of lines the levels of rows show at each period: none where they would add power to these."""
+    before = cosines(medians_of(levels)[None])[0]
+    power, left = (np.maximum(_octaves(np.square(each)), 1e-300) for each in (before, before - transformed))
+    return np.clip((MORE[1] - left / power) / (MORE[1] - MORE[0]), 0, 1)
 
 
 def _of_levels(levels: Floats) -> tuple[Floats, Floats, Floats]:
