@@ -419,8 +419,9 @@ def _profile(steps: Floats, found: Floats, least: int = 1, levels: Floats | None
     walks = _walks(found)
     low, medians, high = _quantiles(steps, QUANTILE, 0.5, 1 - QUANTILE)
     own = medians - slopes(medians)
+    given = found
     if not walks and least == 1:
-        found = _with_due(found, own, high - low)
+        found = _with_due(given, own, high - low)
     where = np.flatnonzero(found)
     sums = np.concatenate([[0.0], np.cumsum(medians if walks else found - _beside(own, found))])
     transformed = cosines(sums[None])[0]
@@ -459,7 +460,7 @@ def _profile(steps: Floats, found: Floats, least: int = 1, levels: Floats | None
             gain = np.where(is_better, 1 - ERRORS * errors / power, gain)
     gain[0] = 0
     lines = gain * transformed
-    if levels is not None and is_sparse:
+    if levels is not None and is_sparse and found is given:  # those of bands of one width are certain
         lines *= _shown(lines, levels - medians_of(levels.T))
     return _from_cosines(lines[None])[0], _pitch(where, count, least)
 
@@ -474,7 +475,7 @@ def _pitch(where: Array, count: int, least: int) -> int:
 
 def _shown(transformed: Floats, levels: Floats) -> Floats:
     """Return which part of lines the levels of rows show at each period: none where they would add power to these."""
-    before = cosines(medians_of(levels)[None])[0]
+    before = cosines(medians_of(levels)[None])[0] * (np.arange(len(levels)) > 0)
     power, left = (np.maximum(_octaves(np.square(each)), 1e-300) for each in (before, before - transformed))
     return np.clip((MORE[1] - left / power) / (MORE[1] - MORE[0]), 0, 1)
 
